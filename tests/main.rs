@@ -1,0 +1,1 @@
+//! One integration binary with a module per ring of tests.
