@@ -1,0 +1,88 @@
+//! What a process has been told about the cluster: its informers' objects, frozen cheaply for each reconcile.
+
+use imbl::OrdMap;
+use kubestep_model::{Key, Kind, Object, Resource};
+use std::sync::Arc;
+
+/// Objects by key, with an index from owner to dependents. Cloning is cheap.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct View {
+    objects: OrdMap<Key, Object>,
+    /// (uid of the managing owner, or empty for objects without one; key)
+    owned: OrdMap<(Arc<str>, Key), ()>,
+}
+
+fn owner_uid(object: &Object) -> Arc<str> {
+    object.meta().controller().map_or_else(|| "".into(), |o| o.uid.clone())
+}
+
+impl View {
+    /// The object of this key.
+    pub fn object(&self, key: &Key) -> Option<&Object> {
+        self.objects.get(key)
+    }
+
+    /// The object of this key as a kind with a struct.
+    pub fn get<R: Resource>(&self, namespace: &str, name: &str) -> Option<&R> {
+        self.objects.get(&Key::new(R::KIND, namespace, name)).and_then(R::of)
+    }
+
+    /// All objects of a kind, in one namespace or in all, by namespace and name.
+    pub fn list<'a, R: Resource + 'a>(&'a self, namespace: Option<&str>) -> impl Iterator<Item = &'a R> + use<'a, R> {
+        self.objects_of(R::KIND, namespace).filter_map(R::of)
+    }
+
+    /// All objects of a kind, in one namespace or in all, by namespace and name.
+    pub fn objects_of(&self, kind: Kind, namespace: Option<&str>) -> impl Iterator<Item = &Object> + use<'_> {
+        let from = Key::new(kind, namespace.unwrap_or(""), "");
+        let namespace: Option<Arc<str>> = namespace.map(Into::into);
+        self.objects
+            .range(from..)
+            .take_while(move |(k, _)| k.kind == kind && namespace.as_ref().is_none_or(|n| *n == k.namespace))
+            .map(|(_, o)| o)
+    }
+
+    /// Objects of a kind that the owner with this uid manages; with an empty uid, those that nobody manages.
+    pub fn owned_by<'a, R: Resource + 'a>(&'a self, uid: &str) -> impl Iterator<Item = &'a R> + use<'a, R> {
+        let uid: Arc<str> = uid.into();
+        let from = (uid.clone(), Key::new(R::KIND, "", ""));
+        self.owned
+            .range(from..)
+            .take_while(move |((u, k), ())| *u == uid && k.kind == R::KIND)
+            .filter_map(|((_, k), ())| self.objects.get(k).and_then(R::of))
+    }
+
+    /// Every object.
+    pub fn iter(&self) -> impl Iterator<Item = (&Key, &Object)> {
+        self.objects.iter()
+    }
+
+    /// How many objects there are.
+    pub fn len(&self) -> usize {
+        self.objects.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.objects.is_empty()
+    }
+
+    /// Puts or (with `None`) removes an object; answers the one that was there.
+    pub fn apply(&mut self, key: &Key, new: Option<Object>) -> Option<Object> {
+        let old = self.objects.get(key).cloned();
+        let (before, after) = (old.as_ref().map(owner_uid), new.as_ref().map(owner_uid));
+        if before != after {
+            if let Some(uid) = before {
+                self.owned.remove(&(uid, key.clone()));
+            }
+            if let Some(uid) = after {
+                self.owned.insert((uid, key.clone()), ());
+            }
+        }
+        match new {
+            Some(object) => self.objects.insert(key.clone(), object),
+            None => self.objects.remove(key),
+        };
+        old
+    }
+}

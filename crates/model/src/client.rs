@@ -1,0 +1,113 @@
+//! Programs that a person starts, such as a kubectl command: what they ask for and what they are told.
+//!
+//! A client is a straight-line function that is run again from its start against what it was told so far,
+//! as a reconcile is. So a waiting command is plain data: it is stepped, shown and rewound with the world.
+
+use crate::{Instant, Key, Kind, Object, Reply, Request, Revision};
+use std::{fmt::Debug, sync::Arc, time::Duration};
+
+/// What a client asks for before it can go on.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ClientAsk {
+    /// One request to the API server.
+    Api(Request),
+    /// The next events of a kind after a revision. Answered as soon as there is one, or at `until`.
+    Watch {
+        /// The kind that is watched.
+        kind: Kind,
+        /// One namespace, or all.
+        namespace: Option<Arc<str>>,
+        /// Only this name.
+        name: Option<Arc<str>>,
+        /// Events after this revision.
+        from: Revision,
+        /// When to give up.
+        until: Option<Instant>,
+    },
+    /// Nothing for a while.
+    Sleep(Duration),
+    /// Text that a container printed, from its node. Answered by `ClientTold::Text`.
+    Logs { pod: Key, container: Arc<str>, previous: bool },
+    /// A command in a container. Answered by `ClientTold::Text`.
+    Exec { pod: Key, container: Arc<str>, command: Vec<String> },
+}
+
+/// What happened to one object, as a watch tells it.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub enum WatchEvent {
+    Added(Object),
+    Modified(Object),
+    Deleted(Object),
+}
+
+/// What a client is told.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ClientTold {
+    /// The API server's answer.
+    Reply(Reply),
+    /// Events up to a revision; empty when `until` was reached.
+    Events { events: Vec<WatchEvent>, revision: Revision },
+    /// The sleep ended.
+    Slept,
+    /// A container's text and the exit code of what ran; or why there is none.
+    Text(Result<(String, i32), String>),
+}
+
+/// One thing that was asked and answered, and when the answer came.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub struct ClientTurn {
+    pub ask: ClientAsk,
+    pub told: ClientTold,
+    pub at: Instant,
+}
+
+/// Standard output or standard error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Stream {
+    Out,
+    Err,
+}
+
+/// What a name in the output stands for, so that a page can link it without reading the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// Where it begins in the chunk's text, in bytes.
+    pub start: u32,
+    /// Where it ends.
+    pub end: u32,
+    /// The object it names.
+    pub key: Key,
+}
+
+/// A piece of output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Chunk {
+    pub stream: Stream,
+    pub text: String,
+    pub spans: Vec<Span>,
+}
+
+/// Where a client stands: everything it printed since its start, and what it waits for or its exit code.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClientProgress {
+    /// All output since the start.
+    pub output: Vec<Chunk>,
+    /// The ask it waits for, or its exit code.
+    pub next: Result<i32, ClientAsk>,
+}
+
+/// A program that a person starts.
+pub trait Client: Debug + Send + Sync {
+    /// Runs from the start against what it was told so far. Pure: the same turns give the same progress.
+    fn run(&self, started: Instant, told: &[ClientTurn]) -> ClientProgress;
+    /// The command line as a person would type it.
+    fn line(&self) -> String;
+    /// The name under which its requests stand in the audit record, as `kubectl`.
+    fn user_agent(&self) -> &str {
+        "kubectl"
+    }
+}

@@ -1,0 +1,173 @@
+//! Kinds: one row each. Adding a row makes the compiler list what the kind still lacks.
+
+use std::fmt;
+
+/// What the API says about one kind: group, version, names, scope.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(missing_docs)]
+pub struct KindRow {
+    pub kind: &'static str,
+    pub group: &'static str,
+    pub version: &'static str,
+    pub resource: &'static str,
+    pub singular: &'static str,
+    pub short: &'static [&'static str],
+    pub namespaced: bool,
+}
+
+macro_rules! kinds {
+    ($($name:ident: $group:literal $version:literal $resource:literal $singular:literal [$($short:literal),*] $ns:literal;)*) => {
+        /// A kind of object. The named ones have a struct and are read by loops; `Other` is kept as it was written.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[allow(missing_docs)]
+        pub enum Kind { $($name,)* Other(&'static KindRow) }
+
+        impl Kind {
+            /// Every kind that has a struct.
+            pub const TYPED: &'static [Kind] = &[$(Kind::$name),*];
+
+            /// This kind's row.
+            pub fn row(self) -> &'static KindRow {
+                match self {
+                    $(Kind::$name => { const ROW: KindRow = KindRow { kind: stringify!($name), group: $group, version: $version,
+                        resource: $resource, singular: $singular, short: &[$($short),*], namespaced: $ns }; &ROW })*
+                    Kind::Other(row) => row,
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    Namespace: "" "v1" "namespaces" "namespace" ["ns"] false;
+    Node: "" "v1" "nodes" "node" ["no"] false;
+    Pod: "" "v1" "pods" "pod" ["po"] true;
+    ReplicaSet: "apps" "v1" "replicasets" "replicaset" ["rs"] true;
+    Deployment: "apps" "v1" "deployments" "deployment" ["deploy"] true;
+    Service: "" "v1" "services" "service" ["svc"] true;
+    Endpoints: "" "v1" "endpoints" "endpoints" ["ep"] true;
+    EndpointSlice: "discovery.k8s.io" "v1" "endpointslices" "endpointslice" [] true;
+    ConfigMap: "" "v1" "configmaps" "configmap" ["cm"] true;
+    Secret: "" "v1" "secrets" "secret" [] true;
+    ServiceAccount: "" "v1" "serviceaccounts" "serviceaccount" ["sa"] true;
+    Event: "" "v1" "events" "event" ["ev"] true;
+    ResourceQuota: "" "v1" "resourcequotas" "resourcequota" ["quota"] true;
+    Lease: "coordination.k8s.io" "v1" "leases" "lease" [] true;
+}
+
+macro_rules! others {
+    ($($kind:literal $group:literal $version:literal $resource:literal $singular:literal [$($short:literal),*] $ns:literal;)*) => {
+        /// The other built-in kinds of v1.37: kept whole and served; no loop acts on them.
+        pub static OTHERS: &[KindRow] = &[$(KindRow { kind: $kind, group: $group, version: $version, resource: $resource,
+            singular: $singular, short: &[$($short),*], namespaced: $ns }),*];
+    };
+}
+
+others! {
+    "ComponentStatus" "" "v1" "componentstatuses" "componentstatus" ["cs"] false;
+    "LimitRange" "" "v1" "limitranges" "limitrange" ["limits"] true;
+    "PersistentVolumeClaim" "" "v1" "persistentvolumeclaims" "persistentvolumeclaim" ["pvc"] true;
+    "PersistentVolume" "" "v1" "persistentvolumes" "persistentvolume" ["pv"] false;
+    "PodTemplate" "" "v1" "podtemplates" "podtemplate" [] true;
+    "ReplicationController" "" "v1" "replicationcontrollers" "replicationcontroller" ["rc"] true;
+    "MutatingWebhookConfiguration" "admissionregistration.k8s.io" "v1" "mutatingwebhookconfigurations" "mutatingwebhookconfiguration" [] false;
+    "ValidatingAdmissionPolicy" "admissionregistration.k8s.io" "v1" "validatingadmissionpolicies" "validatingadmissionpolicy" [] false;
+    "ValidatingAdmissionPolicyBinding" "admissionregistration.k8s.io" "v1" "validatingadmissionpolicybindings" "validatingadmissionpolicybinding" [] false;
+    "ValidatingWebhookConfiguration" "admissionregistration.k8s.io" "v1" "validatingwebhookconfigurations" "validatingwebhookconfiguration" [] false;
+    "CustomResourceDefinition" "apiextensions.k8s.io" "v1" "customresourcedefinitions" "customresourcedefinition" ["crd", "crds"] false;
+    "APIService" "apiregistration.k8s.io" "v1" "apiservices" "apiservice" [] false;
+    "ControllerRevision" "apps" "v1" "controllerrevisions" "controllerrevision" [] true;
+    "DaemonSet" "apps" "v1" "daemonsets" "daemonset" ["ds"] true;
+    "StatefulSet" "apps" "v1" "statefulsets" "statefulset" ["sts"] true;
+    "HorizontalPodAutoscaler" "autoscaling" "v2" "horizontalpodautoscalers" "horizontalpodautoscaler" ["hpa"] true;
+    "CronJob" "batch" "v1" "cronjobs" "cronjob" ["cj"] true;
+    "Job" "batch" "v1" "jobs" "job" [] true;
+    "CertificateSigningRequest" "certificates.k8s.io" "v1" "certificatesigningrequests" "certificatesigningrequest" ["csr"] false;
+    "FlowSchema" "flowcontrol.apiserver.k8s.io" "v1" "flowschemas" "flowschema" [] false;
+    "PriorityLevelConfiguration" "flowcontrol.apiserver.k8s.io" "v1" "prioritylevelconfigurations" "prioritylevelconfiguration" [] false;
+    "IngressClass" "networking.k8s.io" "v1" "ingressclasses" "ingressclass" [] false;
+    "Ingress" "networking.k8s.io" "v1" "ingresses" "ingress" ["ing"] true;
+    "IPAddress" "networking.k8s.io" "v1" "ipaddresses" "ipaddress" ["ip"] false;
+    "NetworkPolicy" "networking.k8s.io" "v1" "networkpolicies" "networkpolicy" ["netpol"] true;
+    "ServiceCIDR" "networking.k8s.io" "v1" "servicecidrs" "servicecidr" [] false;
+    "RuntimeClass" "node.k8s.io" "v1" "runtimeclasses" "runtimeclass" [] false;
+    "PodDisruptionBudget" "policy" "v1" "poddisruptionbudgets" "poddisruptionbudget" ["pdb"] true;
+    "ClusterRoleBinding" "rbac.authorization.k8s.io" "v1" "clusterrolebindings" "clusterrolebinding" [] false;
+    "ClusterRole" "rbac.authorization.k8s.io" "v1" "clusterroles" "clusterrole" [] false;
+    "RoleBinding" "rbac.authorization.k8s.io" "v1" "rolebindings" "rolebinding" [] true;
+    "Role" "rbac.authorization.k8s.io" "v1" "roles" "role" [] true;
+    "PriorityClass" "scheduling.k8s.io" "v1" "priorityclasses" "priorityclass" ["pc"] false;
+    "CSIDriver" "storage.k8s.io" "v1" "csidrivers" "csidriver" [] false;
+    "CSINode" "storage.k8s.io" "v1" "csinodes" "csinode" [] false;
+    "CSIStorageCapacity" "storage.k8s.io" "v1" "csistoragecapacities" "csistoragecapacity" [] true;
+    "StorageClass" "storage.k8s.io" "v1" "storageclasses" "storageclass" ["sc"] false;
+    "VolumeAttachment" "storage.k8s.io" "v1" "volumeattachments" "volumeattachment" [] false;
+    "VolumeAttributesClass" "storage.k8s.io" "v1" "volumeattributesclasses" "volumeattributesclass" ["vac"] false;
+}
+
+impl Kind {
+    /// All kinds: those with a struct, then the others.
+    pub fn all() -> impl Iterator<Item = Kind> {
+        Kind::TYPED.iter().copied().chain(OTHERS.iter().map(Kind::Other))
+    }
+
+    /// The kind of this group and kind name (`apps`, `Deployment`).
+    pub fn find(group: &str, kind: &str) -> Option<Kind> {
+        Kind::all().find(|k| k.group() == group && k.name() == kind)
+    }
+
+    /// The kind that a manifest's `apiVersion` and `kind` name, in the version that is served.
+    pub fn of_manifest(api_version: &str, kind: &str) -> Option<Kind> {
+        let (group, version) = api_version.rsplit_once('/').unwrap_or(("", api_version));
+        Kind::find(group, kind).filter(|k| k.version() == version)
+    }
+
+    /// The kind's own name, as `Deployment`.
+    pub fn name(self) -> &'static str {
+        self.row().kind
+    }
+    /// The API group; empty for the core group.
+    pub fn group(self) -> &'static str {
+        self.row().group
+    }
+    /// The version in which it is stored and served, as `v1`.
+    pub fn version(self) -> &'static str {
+        self.row().version
+    }
+    /// The plural resource name, as `deployments`.
+    pub fn resource(self) -> &'static str {
+        self.row().resource
+    }
+    /// The singular resource name, as `deployment`.
+    pub fn singular(self) -> &'static str {
+        self.row().singular
+    }
+    /// Whether objects of this kind live in a namespace.
+    pub fn namespaced(self) -> bool {
+        self.row().namespaced
+    }
+    /// `apps/v1`, or `v1` in the core group.
+    pub fn api_version(self) -> String {
+        if self.group().is_empty() { self.version().into() } else { format!("{}/{}", self.group(), self.version()) }
+    }
+    /// `deployments.apps`, or `pods` in the core group.
+    pub fn qualified(self) -> String {
+        if self.group().is_empty() { self.resource().into() } else { format!("{}.{}", self.resource(), self.group()) }
+    }
+    /// `Deployment.apps`, or `Pod` in the core group.
+    pub fn qualified_kind(self) -> String {
+        if self.group().is_empty() { self.name().into() } else { format!("{}.{}", self.name(), self.group()) }
+    }
+}
+
+impl fmt::Debug for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

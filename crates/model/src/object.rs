@@ -1,0 +1,139 @@
+//! Objects: a struct for each kind that loops read, whole JSON for all others.
+
+use crate::{Kind, ObjectMeta, kinds::*};
+use serde_json::{Map, Value};
+use std::{fmt, sync::Arc};
+
+/// Names one object: kind, namespace (empty for cluster-wide kinds) and name.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(missing_docs)]
+pub struct Key {
+    pub kind: Kind,
+    pub namespace: Arc<str>,
+    pub name: Arc<str>,
+}
+
+impl Key {
+    /// The key of an object.
+    pub fn new(kind: Kind, namespace: impl Into<Arc<str>>, name: impl Into<Arc<str>>) -> Self {
+        Key { kind, namespace: namespace.into(), name: name.into() }
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.namespace.is_empty() {
+            write!(f, "{}/{}", self.kind, self.name)
+        } else {
+            write!(f, "{}/{}/{}", self.kind, self.namespace, self.name)
+        }
+    }
+}
+
+/// An object of a kind that no loop here reads: kept as it was written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Custom {
+    /// Its kind.
+    pub kind: Kind,
+    /// Its metadata.
+    pub metadata: ObjectMeta,
+    /// Everything else, without `apiVersion`, `kind` and `metadata`.
+    pub rest: Map<String, Value>,
+}
+
+/// A struct that stands for one kind.
+pub trait Resource: Clone + Into<Object> {
+    /// The kind.
+    const KIND: Kind;
+    /// This object as that kind, if it is one.
+    fn of(object: &Object) -> Option<&Self>;
+    /// Its metadata.
+    fn meta(&self) -> &ObjectMeta;
+    /// Its metadata, to be changed.
+    fn meta_mut(&mut self) -> &mut ObjectMeta;
+    /// Its key.
+    fn key(&self) -> Key {
+        Key { kind: Self::KIND, namespace: self.meta().namespace.clone(), name: self.meta().name.clone() }
+    }
+}
+
+macro_rules! objects {
+    ($($kind:ident),*) => {
+        /// Any object. Cheap to clone: the body is shared.
+        #[derive(Clone, Debug, PartialEq)]
+        #[allow(missing_docs)]
+        pub enum Object { $($kind(Arc<$kind>),)* Custom(Arc<Custom>) }
+
+        impl Object {
+            /// Its kind.
+            pub fn kind(&self) -> Kind {
+                match self { $(Object::$kind(_) => Kind::$kind,)* Object::Custom(c) => c.kind }
+            }
+            /// Its metadata.
+            pub fn meta(&self) -> &ObjectMeta {
+                match self { $(Object::$kind(o) => &o.metadata,)* Object::Custom(c) => &c.metadata }
+            }
+            /// Its metadata, to be changed; other holders keep the object as it was.
+            pub fn meta_mut(&mut self) -> &mut ObjectMeta {
+                match self { $(Object::$kind(o) => &mut Arc::make_mut(o).metadata,)* Object::Custom(c) => &mut Arc::make_mut(c).metadata }
+            }
+            /// As JSON, with `apiVersion` and `kind`, in the order and with the omissions of Go's encoder.
+            pub fn to_value(&self) -> Value {
+                let mut value = match self {
+                    $(Object::$kind(o) => serde_json::to_value(&**o).unwrap_or(Value::Null),)*
+                    Object::Custom(c) => {
+                        let mut map = c.rest.clone();
+                        map.insert("metadata".into(), serde_json::to_value(&c.metadata).unwrap_or(Value::Null));
+                        Value::Object(map)
+                    }
+                };
+                if let Value::Object(map) = &mut value {
+                    map.insert("apiVersion".into(), self.kind().api_version().into());
+                    map.insert("kind".into(), self.kind().name().into());
+                }
+                value
+            }
+            /// Reads an object of this kind from JSON; `apiVersion` and `kind` in it are not looked at.
+            /// Errors: the path-less text of the decoder, for values of a wrong type.
+            pub fn from_value(kind: Kind, mut value: Value) -> Result<Object, String> {
+                if let Value::Object(map) = &mut value {
+                    map.remove("apiVersion");
+                    map.remove("kind");
+                }
+                match kind {
+                    $(Kind::$kind => serde_json::from_value::<$kind>(value).map(|o| Object::$kind(Arc::new(o))).map_err(|e| e.to_string()),)*
+                    Kind::Other(_) => {
+                        let Value::Object(mut rest) = value else { return Err("an object must be a map".into()) };
+                        let meta = rest.remove("metadata").unwrap_or(Value::Null);
+                        let metadata = if meta.is_null() { ObjectMeta::default() } else { serde_json::from_value(meta).map_err(|e| e.to_string())? };
+                        Ok(Object::Custom(Arc::new(Custom { kind, metadata, rest })))
+                    }
+                }
+            }
+        }
+        $(
+            impl Resource for $kind {
+                const KIND: Kind = Kind::$kind;
+                fn of(object: &Object) -> Option<&Self> {
+                    if let Object::$kind(o) = object { Some(o) } else { None }
+                }
+                fn meta(&self) -> &ObjectMeta { &self.metadata }
+                fn meta_mut(&mut self) -> &mut ObjectMeta { &mut self.metadata }
+            }
+            impl From<$kind> for Object { fn from(o: $kind) -> Object { Object::$kind(Arc::new(o)) } }
+        )*
+    };
+}
+
+objects!(Namespace, Node, Pod, ReplicaSet, Deployment, Service, Endpoints, EndpointSlice, ConfigMap, Secret, ServiceAccount, Event, ResourceQuota, Lease);
+
+impl Object {
+    /// Its key.
+    pub fn key(&self) -> Key {
+        Key { kind: self.kind(), namespace: self.meta().namespace.clone(), name: self.meta().name.clone() }
+    }
+    /// This object as a kind with a struct, if it is one.
+    pub fn get<R: Resource>(&self) -> Option<&R> {
+        R::of(self)
+    }
+}

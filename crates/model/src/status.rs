@@ -1,0 +1,131 @@
+//! What the API server answers when it refuses: code, reason, exact message and the fields at fault.
+
+use crate::Kind;
+use serde::{Deserialize, Serialize};
+
+/// Why a request was refused, in the API's own words. Upstream: metav1.StatusReason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub enum Reason {
+    Unknown,
+    Unauthorized,
+    Forbidden,
+    NotFound,
+    AlreadyExists,
+    Conflict,
+    Gone,
+    Invalid,
+    BadRequest,
+    MethodNotAllowed,
+    NotAcceptable,
+    UnsupportedMediaType,
+    InternalError,
+    Expired,
+    TooManyRequests,
+    ServiceUnavailable,
+    Timeout,
+    ServerTimeout,
+}
+
+/// One field that a refusal names.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cause {
+    /// `FieldValueRequired`, `FieldValueInvalid`, …
+    pub reason: String,
+    /// What is wrong with it.
+    pub message: String,
+    /// The path in the object, as `spec.template.spec.containers[0].image`.
+    pub field: String,
+}
+
+/// A refusal. Upstream: metav1.Status as built by apimachinery/pkg/api/errors.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct Status {
+    pub code: u16,
+    pub reason: Reason,
+    pub message: String,
+    pub causes: Vec<Cause>,
+    /// Resource and name that the refusal is about, as `details` says them: (group, kind or resource, name).
+    pub about: Option<(String, String, String)>,
+    /// For 429: after how many seconds to try again.
+    pub retry_after: Option<i64>,
+}
+
+impl Status {
+    /// A refusal with a message and nothing more.
+    pub fn new(code: u16, reason: Reason, message: impl Into<String>) -> Self {
+        Status { code, reason, message: message.into(), causes: vec![], about: None, retry_after: None }
+    }
+
+    fn of(code: u16, reason: Reason, kind: Kind, name: &str, message: String) -> Self {
+        Status {
+            about: Some((kind.group().into(), kind.resource().into(), name.into())),
+            ..Status::new(code, reason, message)
+        }
+    }
+
+    /// 404: `deployments.apps "web" not found`.
+    pub fn not_found(kind: Kind, name: &str) -> Self {
+        Self::of(404, Reason::NotFound, kind, name, format!("{} \"{name}\" not found", kind.qualified()))
+    }
+
+    /// 409: `pods "x" already exists`.
+    pub fn already_exists(kind: Kind, name: &str) -> Self {
+        Self::of(409, Reason::AlreadyExists, kind, name, format!("{} \"{name}\" already exists", kind.qualified()))
+    }
+
+    /// 409 because the object was changed since it was read.
+    pub fn conflict(kind: Kind, name: &str) -> Self {
+        let text = "the object has been modified; please apply your changes to the latest version and try again";
+        Self::conflict_because(kind, name, text)
+    }
+
+    /// 409 with another explanation.
+    pub fn conflict_because(kind: Kind, name: &str, why: &str) -> Self {
+        let message = format!("Operation cannot be fulfilled on {} \"{name}\": {why}", kind.qualified());
+        Self::of(409, Reason::Conflict, kind, name, message)
+    }
+
+    /// 403: `pods "x" is forbidden: …`.
+    pub fn forbidden(kind: Kind, name: &str, why: &str) -> Self {
+        let message = if name.is_empty() {
+            format!("{} is forbidden: {why}", kind.qualified())
+        } else {
+            format!("{} \"{name}\" is forbidden: {why}", kind.qualified())
+        };
+        Self::of(403, Reason::Forbidden, kind, name, message)
+    }
+
+    /// 422 from the fields at fault. Upstream: apierrors.NewInvalid.
+    pub fn invalid(kind: Kind, name: &str, causes: Vec<Cause>) -> Self {
+        let each: Vec<String> = causes.iter().map(|c| format!("{}: {}", c.field, c.message)).collect();
+        let list = match each.as_slice() {
+            [one] => one.clone(),
+            many => format!("[{}]", many.join(", ")),
+        };
+        let qualified = kind.qualified_kind();
+        let mut status = Status::new(422, Reason::Invalid, format!("{qualified} \"{name}\" is invalid: {list}"));
+        status.about = Some((kind.group().into(), kind.name().into(), name.into()));
+        status.causes = causes;
+        status
+    }
+
+    /// 400 with a message.
+    pub fn bad_request(message: impl Into<String>) -> Self {
+        Status::new(400, Reason::BadRequest, message)
+    }
+
+    /// Whether this is the answer to a write with an old resource version.
+    pub fn is_conflict(&self) -> bool {
+        self.reason == Reason::Conflict
+    }
+    /// Whether the object was not there.
+    pub fn is_not_found(&self) -> bool {
+        self.reason == Reason::NotFound
+    }
+    /// Whether an object of that name was there already.
+    pub fn is_already_exists(&self) -> bool {
+        self.reason == Reason::AlreadyExists
+    }
+}
