@@ -1,10 +1,13 @@
 //! The functions of this module in the shape of the recorded vectors: JSON in, JSON out.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use super::{FieldSelector, IntOrString, LabelSelector, Quantity, Selector, names};
+use super::{
+    Backoff, FieldSelector, IntOrString, LabelSelector, Quantity, Selector, backoff, duration, names,
+    random_name,
+};
 
 /// Runs the function that a vector is named after; None where no such function is here.
 ///
@@ -25,6 +28,17 @@ pub fn run(name: &str, input: &Value) -> Option<Value> {
             let labels = string_map(&input["labels"]);
             json!({ "errors": names::validate_labels(&labels, "metadata.labels") })
         }
+        "human-duration" => {
+            let span = input["ms"].as_i64().unwrap_or_default().saturating_mul(1_000_000);
+            json!({
+                "human": duration::human_duration(span),
+                "short": duration::short_human_duration(span),
+            })
+        }
+        "safe-encode-string" => json!({ "encoded": random_name::safe_encode_string(text(input, "text")) }),
+        "generate-name" => generate_name(input),
+        "crash-loop-backoff" => crash_loop_backoff(input),
+        "image-pull-backoff" => image_pull_backoff(input),
         _ => return None,
     })
 }
@@ -160,6 +174,53 @@ fn quantity_arithmetic(input: &Value) -> Value {
     out.insert("roundUnit".to_owned(), json!(round_unit));
     out.insert("exactUnit".to_owned(), json!(exact_unit));
     Value::Object(out)
+}
+
+/// The letters are those that the ends of all possible draws use.
+fn generate_name(input: &Value) -> Value {
+    let base = text(input, "generateName");
+    let kept = random_name::kept(base);
+    let name = |number| random_name::generate_name(base, &mut |bound| number % bound);
+    let letters: BTreeSet<char> =
+        (0..27).flat_map(|number| name(number)[kept.len()..].chars().collect::<Vec<_>>()).collect();
+    json!({
+        "alphabet": letters.into_iter().collect::<String>(),
+        "kept": kept,
+        "random": name(0).len() - kept.len(),
+    })
+}
+
+const SECOND: i64 = 1_000_000_000;
+
+fn seconds(list: &Value) -> Vec<i64> {
+    let nanos = |value: &Value| value.as_i64().unwrap_or_default().saturating_mul(SECOND);
+    list.as_array().map(|list| list.iter().map(nanos).collect()).unwrap_or_default()
+}
+
+fn crash_loop_backoff(input: &Value) -> Value {
+    let mut backoff = Backoff::default();
+    let (mut now, mut waits) = (0_i64, Vec::new());
+    for run in seconds(&input["runs"]) {
+        let finished = now.saturating_add(run);
+        let wait = backoff::restart_delay(&backoff, "container", finished);
+        now = finished.saturating_add(wait);
+        backoff::may_restart(&mut backoff, "container", finished, now);
+        waits.push(wait / SECOND);
+    }
+    json!({ "waits": waits })
+}
+
+fn image_pull_backoff(input: &Value) -> Value {
+    let mut backoff = Backoff::default();
+    let (mut tries, mut delays) = (Vec::new(), Vec::new());
+    for visit in seconds(&input["visits"]) {
+        if backoff::may_pull(&backoff, "image", visit) {
+            backoff.next("image", visit, visit);
+            tries.push(visit / SECOND);
+        }
+        delays.push(backoff.get("image") / SECOND);
+    }
+    json!({ "backoff": delays, "tries": tries })
 }
 
 #[cfg(test)]

@@ -34,7 +34,11 @@ macro_rules! vectors {
 }
 
 vectors! {
+    crash_loop_backoff: "crash-loop-backoff",
     field_selector_text: "field-selector-text",
+    generate_name: "generate-name",
+    human_duration: "human-duration",
+    image_pull_backoff: "image-pull-backoff",
     int_or_percent: "int-or-percent",
     label_selector_object: "label-selector-object",
     label_selector_text: "label-selector-text",
@@ -52,6 +56,7 @@ vectors! {
     quantity_arithmetic: "quantity-arithmetic",
     quantity_from_json: "quantity-from-json",
     quantity_parse: "quantity-parse",
+    safe_encode_string: "safe-encode-string",
     validate_labels: "validate-labels",
 }
 
