@@ -9,6 +9,7 @@ mod controller;
 mod cx;
 mod note;
 mod queue;
+mod recorder;
 mod runtime;
 mod view;
 
@@ -17,5 +18,6 @@ pub use controller::{Change, Controller, Wake, Watch};
 pub use cx::{Cx, Done, Effect, Flow, Halt, Memory, Progress, Running, Told, run};
 pub use note::{EventNote, Note, reference};
 pub use queue::{Limiter, Queue};
+pub use recorder::{Recorder, Style};
 pub use runtime::*;
 pub use view::View;

@@ -15,6 +15,7 @@ pub mod status;
 pub mod text;
 pub mod time;
 pub mod verb;
+pub mod yaml;
 
 pub use dice::Dice;
 pub use kind::Kind;
