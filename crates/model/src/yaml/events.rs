@@ -271,7 +271,11 @@ impl Events {
                         _ if handle.is_empty() => "",
                         Some((_, prefix)) => prefix,
                         None => {
-                            return Err(Fault::parsing("found undefined tag handle", found.start, token.start));
+                            return Err(Fault::parsing(
+                                "found undefined tag handle",
+                                found.start,
+                                token.start,
+                            ));
                         }
                     };
                     found.tag = format!("{prefix}{suffix}");
@@ -311,7 +315,9 @@ impl Events {
             TokenKind::BlockSequenceStart if block => {
                 (EventKind::SequenceStart { flow: false }, State::BlockEntry)
             }
-            TokenKind::BlockMappingStart if block => (EventKind::MappingStart { flow: false }, State::BlockKey),
+            TokenKind::BlockMappingStart if block => {
+                (EventKind::MappingStart { flow: false }, State::BlockKey)
+            }
             _ if found.anchor.is_some() || !found.tag.is_empty() => {
                 self.leave();
                 let implicit = found.tag.is_empty();

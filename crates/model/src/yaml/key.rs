@@ -94,7 +94,9 @@ fn go_scalar(scalar: &Scalar) -> String {
         Scalar::Int(value) => value.to_string(),
         Scalar::Uint(value) => format!("{value:#x}"),
         Scalar::Float(value) if value.is_nan() => "NaN".to_owned(),
-        Scalar::Float(value) if value.is_infinite() => (if *value > 0.0 { "+Inf" } else { "-Inf" }).to_owned(),
+        Scalar::Float(value) if value.is_infinite() => {
+            (if *value > 0.0 { "+Inf" } else { "-Inf" }).to_owned()
+        }
         Scalar::Float(value) => json::go_short_float(*value),
         Scalar::Text(text) => json::go_quote(text),
     }
@@ -138,12 +140,15 @@ pub(super) fn go_dump(tree: &Tree, id: NodeId) -> String {
             }
             NodeKind::Mapping(pairs) => {
                 out.push_str("map[interface {}]interface {}{");
-                push_all(&mut stack, pairs.chunks(2).map(|pair| {
-                    let mut pieces = vec![Piece::Text(":".to_owned())];
-                    pieces.extend(pair.last().map(|value| Piece::Node(*value)));
-                    pieces.insert(0, Piece::Node(pair[0]));
-                    pieces
-                }));
+                push_all(
+                    &mut stack,
+                    pairs.chunks(2).map(|pair| {
+                        let mut pieces = vec![Piece::Text(":".to_owned())];
+                        pieces.extend(pair.last().map(|value| Piece::Node(*value)));
+                        pieces.insert(0, Piece::Node(pair[0]));
+                        pieces
+                    }),
+                );
             }
         }
     }

@@ -187,10 +187,13 @@ impl<'a> Decoder<'a> {
         let frame = match &self.tree.nodes[id].kind {
             NodeKind::Scalar { text, tag, implicit } => {
                 self.release(alias);
-                let scalar = resolve::scalar(text, tag, *implicit).map_err(|problem| self.fail(problem, id))?;
+                let scalar =
+                    resolve::scalar(text, tag, *implicit).map_err(|problem| self.fail(problem, id))?;
                 return Ok(Entered::Value(self.plain(scalar, id)));
             }
-            NodeKind::Sequence(items) => Frame::Seq { items: items.clone(), next: 0, done: Vec::new(), alias },
+            NodeKind::Sequence(items) => {
+                Frame::Seq { items: items.clone(), next: 0, done: Vec::new(), alias }
+            }
             NodeKind::Mapping(pairs) => Frame::Map(MapFrame {
                 node: id,
                 sources: vec![Source { pairs: pairs.clone(), next: 0, alias: None }],
@@ -212,7 +215,13 @@ impl<'a> Decoder<'a> {
             Scalar::Uint(value) => value.into(),
             Scalar::Text(text) => Value::String(text),
             Scalar::Float(value) => json::go_number(value).unwrap_or_else(|| {
-                let name = if value.is_nan() { "NaN" } else if value > 0.0 { "+Inf" } else { "-Inf" };
+                let name = if value.is_nan() {
+                    "NaN"
+                } else if value > 0.0 {
+                    "+Inf"
+                } else {
+                    "-Inf"
+                };
                 self.fail_late(format!("json: unsupported value: {name}"), id);
                 Value::Null
             }),
@@ -285,7 +294,8 @@ impl<'a> Decoder<'a> {
         self.release(alias);
         match &self.tree.nodes[node].kind {
             NodeKind::Scalar { text, tag, implicit } => {
-                let scalar = resolve::scalar(text, tag, *implicit).map_err(|problem| self.fail(problem, id))?;
+                let scalar =
+                    resolve::scalar(text, tag, *implicit).map_err(|problem| self.fail(problem, id))?;
                 Ok(Key::new(scalar))
             }
             _ => Err(self.fail(format!("invalid map key: {}", super::key::go_dump(self.tree, node)), id)),

@@ -174,7 +174,11 @@ impl Scanner {
         self.cursor.skip_blanks()?;
         self.cursor.skip_comment()?;
         if !self.cursor.is_break_or_end(0) {
-            return Err(Fault::scanning("did not find expected comment or line break", start, self.cursor.mark()));
+            return Err(Fault::scanning(
+                "did not find expected comment or line break",
+                start,
+                self.cursor.mark(),
+            ));
         }
         self.cursor.need(2)?;
         self.cursor.skip_line();
@@ -184,7 +188,12 @@ impl Scanner {
 
     /// Passes the indentation and empty lines before the next line of a block text; finds out the indentation
     /// from the first line if the head did not say it. Yields where the text ended.
-    fn scan_block_breaks(&mut self, indent: &mut isize, breaks: &mut String, start: Mark) -> Result<Mark, Fault> {
+    fn scan_block_breaks(
+        &mut self,
+        indent: &mut isize,
+        breaks: &mut String,
+        start: Mark,
+    ) -> Result<Mark, Fault> {
         let mut end = self.cursor.mark();
         let mut deepest = 0;
         loop {

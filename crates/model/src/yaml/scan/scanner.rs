@@ -56,7 +56,9 @@ impl Scanner {
     /// The next token, which stays the next one.
     pub(crate) fn peek(&mut self) -> Result<&Token, Fault> {
         self.fill()?;
-        self.tokens.front().ok_or_else(|| Fault::plain("unexpected end of stream".to_owned(), self.cursor.mark()))
+        self.tokens
+            .front()
+            .ok_or_else(|| Fault::plain("unexpected end of stream".to_owned(), self.cursor.mark()))
     }
 
     /// Takes the token that [`Scanner::peek`] showed.
@@ -245,7 +247,13 @@ impl Scanner {
     }
 
     /// Opens a block at `column`, if it stands further in than the present one.
-    fn roll(&mut self, column: isize, number: Option<usize>, kind: TokenKind, mark: Mark) -> Result<(), Fault> {
+    fn roll(
+        &mut self,
+        column: isize,
+        number: Option<usize>,
+        kind: TokenKind,
+        mark: Mark,
+    ) -> Result<(), Fault> {
         if self.in_flow() || self.indent >= column {
             return Ok(());
         }
@@ -285,7 +293,11 @@ impl Scanner {
     fn fetch_flow_start(&mut self, kind: TokenKind) -> Result<(), Fault> {
         self.save_simple_key()?;
         let mark = self.cursor.mark();
-        self.simple_keys.push(SimpleKey { mark, token: self.taken + self.tokens.len(), ..SimpleKey::default() });
+        self.simple_keys.push(SimpleKey {
+            mark,
+            token: self.taken + self.tokens.len(),
+            ..SimpleKey::default()
+        });
         if self.simple_keys.len() > MAX_FLOW_LEVEL + 1 {
             return Err(Fault::scanning(&format!("exceeded max depth of {MAX_FLOW_LEVEL}"), mark, mark));
         }

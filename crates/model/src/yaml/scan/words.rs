@@ -87,7 +87,8 @@ impl Scanner {
 
     /// The rest of a tag; `head` is what was read before it was known not to be a handle.
     fn scan_uri(&mut self, head: Option<&str>, start: Mark) -> Result<String, Fault> {
-        let mut uri: Vec<u8> = head.map(|h| h.as_bytes().get(1..).unwrap_or_default().to_vec()).unwrap_or_default();
+        let mut uri: Vec<u8> =
+            head.map(|h| h.as_bytes().get(1..).unwrap_or_default().to_vec()).unwrap_or_default();
         let mut found = head.is_some();
         self.cursor.need(1)?;
         while self.cursor.is_word(0) || ";/?:@&=+$,.!~*'()[]%".contains(self.cursor.here()) {

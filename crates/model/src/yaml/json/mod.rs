@@ -1,0 +1,9 @@
+//! JSON as Go's `encoding/json` reads and writes it: its complaints, its numbers and its escapes.
+
+mod read;
+mod text;
+
+pub use read::{Broken, parse, parse_first};
+pub use text::{encode, go_quote};
+
+pub(super) use text::{go_number, go_short_float, go_short_float32};
