@@ -1,0 +1,105 @@
+// The editor behind a few functions: CodeMirror with YAML, marks for problems and notes, and the page's own colours.
+// Loaded after the page is alive; until then (and for very long files) a plain textarea does the work.
+import { EditorState, StateEffect, StateField } from "@codemirror/state";
+import { Decoration, EditorView, drawSelection, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers } from "@codemirror/view";
+import { defaultKeymap, history, historyKeymap, indentLess, indentMore } from "@codemirror/commands";
+import { HighlightStyle, bracketMatching, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
+import { yaml } from "@codemirror/lang-yaml";
+import { lintGutter, setDiagnostics } from "@codemirror/lint";
+import { closeBrackets, closeBracketsKeymap } from "@codemirror/autocomplete";
+import { highlightSelectionMatches, searchKeymap } from "@codemirror/search";
+import { tags } from "@lezer/highlight";
+
+const style = HighlightStyle.define([
+  { tag: [tags.propertyName, tags.definition(tags.propertyName)], color: "var(--y-key)" },
+  { tag: [tags.string, tags.content, tags.attributeValue], color: "var(--y-str)" },
+  { tag: [tags.number, tags.bool, tags.null, tags.keyword], color: "var(--y-num)" },
+  { tag: [tags.punctuation, tags.separator, tags.meta, tags.squareBracket, tags.brace], color: "var(--y-punct)" },
+  { tag: tags.comment, color: "var(--y-comment)" },
+]);
+
+const setMarks = StateEffect.define();
+const marks = StateField.define({
+  create: () => Decoration.none,
+  update(value, tr) {
+    value = value.map(tr.changes);
+    for (const e of tr.effects) if (e.is(setMarks)) value = Decoration.set(e.value, true);
+    return value;
+  },
+  provide: (f) => EditorView.decorations.from(f),
+});
+
+// Esc, then Tab leaves the editor; Tab alone indents.
+function leaving(onEscape) {
+  let armed = false;
+  return [
+    keymap.of([
+      { key: "Escape", run: () => { armed = true; onEscape(); return false; } },
+      { key: "Tab", run: (view) => (armed ? false : indentMore(view)) },
+      { key: "Shift-Tab", run: (view) => (armed ? false : indentLess(view)) },
+    ]),
+    EditorView.domEventHandlers({
+      keydown: (e) => { if (!["Escape", "Tab", "Shift"].includes(e.key)) armed = false; },
+      blur: () => { armed = false; },
+    }),
+  ];
+}
+
+// callbacks: change(text), apply(), escape()
+export function create(parent, text, label, change, apply, escape) {
+  let quiet = false;
+  const view = new EditorView({
+    parent,
+    state: EditorState.create({
+      doc: text,
+      extensions: [
+        lineNumbers(), history(), drawSelection(), indentOnInput(), indentUnit.of("  "), bracketMatching(), closeBrackets(),
+        highlightActiveLine(), highlightActiveLineGutter(), highlightSelectionMatches(), syntaxHighlighting(style), yaml(), lintGutter(), marks,
+        keymap.of([{ key: "Mod-Enter", run: () => { apply(); return true; } }]),
+        leaving(escape),
+        keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...historyKeymap, ...searchKeymap]),
+        EditorView.contentAttributes.of({ "aria-label": label, spellcheck: "false", autocapitalize: "off" }),
+        EditorView.updateListener.of((u) => { if (u.docChanged && !quiet) change(u.state.doc.toString()); }),
+      ],
+    }),
+  });
+  return { view, silently(work) { quiet = true; try { work(); } finally { quiet = false; } } };
+}
+
+// Another file, or the same file changed from outside; the caret stays where it can.
+export function setText(editor, text) {
+  const { view } = editor;
+  if (view.state.doc.toString() === text) return;
+  const at = Math.min(view.state.selection.main.head, text.length);
+  editor.silently(() => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text }, selection: { anchor: at } }));
+}
+
+function range(doc, m) {
+  const line = doc.line(Math.max(1, Math.min(m.line, doc.lines)));
+  const from = Math.min(line.from + Math.max(0, m.column - 1), line.to);
+  const word = m.length || (/^[^\s,\]}]+/.exec(line.text.slice(from - line.from)) || [""])[0].length;
+  return { from, to: Math.min(from + word, line.to), line };
+}
+
+// list: JSON [{line, column, length, kind: "error" | "warning" | "note", message}]; notes show only when `teacher` is on.
+export function mark(editor, list, teacher) {
+  const { view } = editor;
+  const places = JSON.parse(list).map((m) => ({ ...m, ...range(view.state.doc, m) }));
+  const shown = places.filter((m) => m.kind !== "note" || teacher);
+  view.dispatch(setDiagnostics(view.state, shown.filter((m) => m.kind !== "note").map((m) => ({ from: m.from, to: m.to, severity: m.kind, message: m.message }))));
+  const lines = new Map();
+  for (const m of shown) if (m.kind === "note") lines.set(m.line.from, Decoration.line({ class: "ln-cause" }).range(m.line.from));
+  const words = shown.filter((m) => m.kind === "note" && m.to > m.from).map((m) => Decoration.mark({ class: "mark" }).range(m.from, m.to));
+  view.dispatch({ effects: setMarks.of([...lines.values(), ...words].sort((a, b) => a.from - b.from || a.value.startSide - b.value.startSide)) });
+}
+
+// Puts the caret at a place and shows it; takes the focus only when asked to.
+export function go(editor, line, column, focus) {
+  const { view } = editor;
+  const at = range(view.state.doc, { line, column, length: 0 }).from;
+  view.dispatch({ selection: { anchor: at }, effects: EditorView.scrollIntoView(at, { y: "center" }) });
+  if (focus) view.focus();
+}
+
+export function focus(editor) { editor.view.focus(); }
+export function destroy(editor) { editor.view.destroy(); }

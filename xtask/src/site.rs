@@ -1,0 +1,128 @@
+//! Puts the site together: `index.html` beside one folder of assets whose name is the hash of what is in it.
+//!
+//! So a browser may keep the assets for ever, a new build is never mixed with an old one, and every address is
+//! relative: the folder works at the root of a server as well as under a path.
+//!
+//! `index.html` keeps the shape that `trunk` reads; its `data-trunk` links are the list of styles here, too.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::build::fresh;
+use crate::tools::root;
+
+/// Copies what was made to `dist` and writes the page.
+pub(crate) fn assemble(made: &Path, dist: &Path) -> Result<PathBuf, String> {
+    let source = read(&root().join("index.html"))?;
+    let styles = styles(&source)?;
+    write(&made.join("page.css"), styles.as_bytes())?;
+    let loader = "importScripts(\"worker.js\");\nwasm_bindgen({ module_or_path: \"worker_bg.wasm\" });\n";
+    write(&made.join("worker_loader.js"), loader.as_bytes())?;
+
+    fresh(dist)?;
+    let files = files(made)?;
+    let mut sum = Fnv::default();
+    for file in &files {
+        sum.eat(file.to_string_lossy().as_bytes());
+        sum.eat(&fs::read(made.join(file)).map_err(|e| format!("{}: {e}", file.display()))?);
+    }
+    let assets = format!("assets-{:08x}", sum.0 as u32);
+    for file in &files {
+        let to = dist.join(&assets).join(file);
+        let parent = to.parent().unwrap_or(dist);
+        fs::create_dir_all(parent).map_err(|e| format!("{}: {e}", parent.display()))?;
+        fs::copy(made.join(file), &to).map_err(|e| format!("{}: {e}", to.display()))?;
+    }
+    write(&dist.join("index.html"), page(&source, &assets).as_bytes())?;
+    Ok(dist.to_path_buf())
+}
+
+/// The styles that index.html names, in its order.
+fn styles(page: &str) -> Result<String, String> {
+    let mut all = String::new();
+    for line in page.lines().filter(|l| l.contains("data-trunk") && l.contains("rel=\"css\"")) {
+        let href = line.split("href=\"").nth(1).and_then(|rest| rest.split('"').next());
+        let href = href.ok_or_else(|| format!("index.html: no href in {line}"))?;
+        all.push_str(&read(&root().join(href))?);
+        all.push('\n');
+    }
+    Ok(all)
+}
+
+/// The page with the built assets instead of trunk's links.
+fn page(source: &str, assets: &str) -> String {
+    let head = format!(
+        "<link rel=\"stylesheet\" href=\"{assets}/page.css\">\n\
+         <link rel=\"modulepreload\" href=\"{assets}/app.js\">\n\
+         <link rel=\"preload\" href=\"{assets}/app_bg.wasm\" as=\"fetch\" type=\"application/wasm\" crossorigin>\n\
+         <script type=\"module\">import init from \"./{assets}/app.js\"; \
+         init({{ module_or_path: new URL(\"{assets}/app_bg.wasm\", document.baseURI) }});</script>"
+    );
+    let mut out = String::new();
+    for line in source.lines() {
+        if line.contains("data-trunk") {
+            continue;
+        }
+        if line.trim() == "</head>" {
+            out.push_str(&head);
+            out.push('\n');
+        }
+        out.push_str(&line.replace("data-assets=\"\"", &format!("data-assets=\"{assets}/\"")));
+        out.push('\n');
+    }
+    out
+}
+
+/// Every file below a folder, relative to it, sorted.
+pub(crate) fn files(dir: &Path) -> Result<Vec<PathBuf>, String> {
+    let (mut found, mut open) = (Vec::new(), vec![PathBuf::new()]);
+    while let Some(sub) = open.pop() {
+        let here = dir.join(&sub);
+        for entry in fs::read_dir(&here).map_err(|e| format!("{}: {e}", here.display()))? {
+            let entry = entry.map_err(|e| e.to_string())?;
+            let name = sub.join(entry.file_name());
+            if entry.path().is_dir() { open.push(name) } else { found.push(name) }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {
+    fs::write(path, bytes).map_err(|e| format!("{}: {e}", path.display()))
+}
+
+/// FNV-1a: enough to give different builds different names.
+struct Fnv(u64);
+
+impl Default for Fnv {
+    fn default() -> Self {
+        Fnv(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Fnv {
+    fn eat(&mut self, bytes: &[u8]) {
+        for &b in bytes {
+            self.0 = (self.0 ^ u64::from(b)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+        self.0 ^= self.0 >> 32;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_names_only_relative_addresses_of_one_folder() {
+        let source = "<html data-assets=\"\">\n<link data-trunk rel=\"css\" href=\"a.css\">\n</head>\n<body>";
+        let page = page(source, "assets-1");
+        assert!(!page.contains("data-trunk") && page.contains("data-assets=\"assets-1/\""), "{page}");
+        assert!(!page.contains("\"/") && !page.contains("http"), "{page}");
+    }
+}
