@@ -4,6 +4,7 @@ pub mod backoff;
 pub mod duration;
 pub mod go;
 pub mod go_json;
+pub mod hash;
 pub mod int_or_string;
 pub mod names;
 pub mod quantity;

@@ -209,6 +209,20 @@ impl Quantity {
         }
     }
 
+    /// The quantity as Go's spew dumps its hidden fields, which the hash of a pod template covers.
+    pub(crate) fn go_dump(&self) -> String {
+        let (small, big) = match &self.amount {
+            Amount::Small(small) => (*small, "<nil>".to_owned()),
+            Amount::Big(decimal) => (Small { value: 0, scale: 0 }, decimal.go_dump()),
+        };
+        let Small { value, scale } = small;
+        let (text, format) = (self.text.as_deref().unwrap_or_default(), self.format.name());
+        format!(
+            "{{i:(resource.int64Amount){{value:(int64){value} scale:(resource.Scale){scale}}} \
+             d:(resource.infDecAmount){{Dec:(*inf.Dec){big}}} s:(string){text} Format:(resource.Format){format}}}"
+        )
+    }
+
     /// The shortest writing in the quantity's format.
     ///
     /// Upstream: k8s.io/apimachinery/pkg/api/resource, Quantity.CanonicalizeBytes (v1.37).

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value, json};
 
 use super::{
-    Backoff, FieldSelector, IntOrString, LabelSelector, Quantity, Selector, backoff, duration, names,
+    Backoff, FieldSelector, IntOrString, LabelSelector, Quantity, Selector, backoff, duration, hash, names,
     random_name,
 };
 
@@ -27,6 +27,14 @@ pub fn run(name: &str, input: &Value) -> Option<Value> {
         "validate-labels" => {
             let labels = string_map(&input["labels"]);
             json!({ "errors": names::validate_labels(&labels, "metadata.labels") })
+        }
+        "pod-template-hash" => {
+            let template = &input["defaulted"];
+            let collisions = input["collisionCount"].as_i64().map(|count| count as i32);
+            json!({
+                "hash": hash::pod_template_hash(template, collisions),
+                "text": hash::pod_template_text(template),
+            })
         }
         "human-duration" => {
             let span = input["ms"].as_i64().unwrap_or_default().saturating_mul(1_000_000);

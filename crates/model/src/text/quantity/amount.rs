@@ -204,6 +204,16 @@ impl Decimal {
         (signed(self.negative, &digits), times)
     }
 
+    /// The fields of Go's decimal as spew dumps them: sign, 64-bit words, and the scale upside down.
+    pub(super) fn go_dump(&self) -> String {
+        let words: Vec<String> = self.digits.to_words().iter().map(u64::to_string).collect();
+        let words = if words.is_empty() { "<nil>".to_owned() } else { format!("[{}]", words.join(" ")) };
+        let (negative, scale) = (self.negative, self.scale.wrapping_neg());
+        format!(
+            "{{unscaled:(big.Int){{neg:(bool){negative} abs:(big.nat){words}}} scale:(inf.Scale){scale}}}"
+        )
+    }
+
     /// The amount in units of 10 to the power `scale` in 64 bits, with upstream's own roundings and overflows.
     ///
     /// Upstream: k8s.io/apimachinery/pkg/api/resource, scaledValue (v1.37).

@@ -66,6 +66,17 @@ impl Magnitude {
             .fold(0, |value: u64, limb| value.wrapping_mul(BASE).wrapping_add(u64::from(*limb)))
     }
 
+    /// The number in 64-bit words, the least significant first.
+    pub(super) fn to_words(&self) -> Vec<u64> {
+        let (mut value, mut words) = (self.clone(), Vec::new());
+        while !value.is_zero() {
+            words.push(value.low_u64());
+            // Two halves, since a divisor must leave room for a limb above it.
+            value = value.div_small(1 << 32).0.div_small(1 << 32).0;
+        }
+        words
+    }
+
     pub(super) fn add(&self, other: &Magnitude) -> Magnitude {
         let mut out = Vec::with_capacity(self.0.len().max(other.0.len()) + 1);
         let mut carry = 0;
@@ -234,6 +245,7 @@ mod tests {
                 }
             }
         }
+        assert_eq!(of((7 << 64) + 5).to_words(), [5, 7]);
         assert_eq!(of(5 << 20).without_factors_of_1024(), (of(5), 2));
         assert_eq!(of(12_000_000_000_000).trailing_zeros(), 12);
     }

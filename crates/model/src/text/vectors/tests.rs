@@ -53,6 +53,7 @@ vectors! {
     name_qualified: "name-qualified",
     name_relaxed_env_var: "name-relaxed-env-var",
     name_wildcard_subdomain: "name-wildcard-subdomain",
+    pod_template_hash: "pod-template-hash",
     quantity_arithmetic: "quantity-arithmetic",
     quantity_from_json: "quantity-from-json",
     quantity_parse: "quantity-parse",
