@@ -1,0 +1,148 @@
+//! The one table of what may vary between two recordings of the same session.
+//!
+//! Everything that is not in this table must be equal. Each row names a pair of real recordings (golden and twin) that
+//! differ more when the row is taken away: a test holds every row to that.
+
+/// One thing that may vary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum May {
+    Suffix,
+    TemplateHash,
+    ScheduledMinute,
+    Uid,
+    Version,
+    Address,
+    ContainerId,
+    EqualNode,
+    Moment,
+    Age,
+    PullTime,
+    Order,
+    Repeats,
+    Waiting,
+}
+
+/// A row: what may vary, how far, why, and a session whose two real recordings show it.
+#[derive(Debug)]
+pub(super) struct Row {
+    pub(super) may: May,
+    pub(super) what: &'static str,
+    pub(super) because: &'static str,
+    pub(super) pair: &'static str,
+}
+
+/// Seconds that two moments may lie apart, on the golden recording's clock.
+///
+/// The recordings were made on a busy machine whose gaps below two seconds are blurred, and the API cuts times to
+/// whole seconds.
+pub(super) const SECONDS_APART: f64 = 3.0;
+
+/// Two moments that follow each other within this time are one: the API cuts at whole seconds, so writes of one
+/// instant can carry two neighbouring seconds.
+pub(super) const SAME_INSTANT: f64 = 1.0;
+
+pub(super) const TABLE: &[Row] = &[
+    Row {
+        may: May::Suffix,
+        what: "the random end of a generated name, mapped one to one between the recordings",
+        because: "the server draws it; owners, lives and events decide which object stands for which",
+        pair: "s01-missing-tag",
+    },
+    Row {
+        may: May::TemplateHash,
+        what: "a template's hash, where the template holds quantities or the moment of a restart",
+        because: "the hash covers cached spellings of quantities and the restart's own time stamp",
+        pair: "s39-missing-config",
+    },
+    Row {
+        may: May::ScheduledMinute,
+        what: "the minute in the name of a CronJob's Job, mapped one to one",
+        because: "it is the wall clock's minute of the recording",
+        pair: "s21-cronjobs",
+    },
+    Row {
+        may: May::Uid,
+        what: "uid-N, mapped to the object that carries it",
+        because: "uids are numbered in order of first sight, and simultaneous creations come in either order",
+        pair: "s25-surge-and-unavailable",
+    },
+    Row {
+        may: May::Version,
+        what: "rv-N, as long as it is a version of the same object",
+        because: "the store's revision counts every write, and the number of status writes varies",
+        pair: "s01-missing-tag",
+    },
+    Row {
+        may: May::Address,
+        what: "pod addresses, cluster addresses, node ports and pod ranges, mapped to their owner",
+        because: "they are given out at random, or in the order in which pods and nodes come",
+        pair: "s15-service-typo",
+    },
+    Row {
+        may: May::ContainerId,
+        what: "a container's id, mapped to the pod that runs it",
+        because: "the runtime draws it at each start",
+        pair: "s11-probes",
+    },
+    Row {
+        may: May::EqualNode,
+        what: "which of equal nodes: same size, labels and taints, and no step changes one by name",
+        because: "the scheduler draws among nodes with equal scores",
+        pair: "s04-relabel-a-pod",
+    },
+    Row {
+        may: May::Moment,
+        what: "a moment (T+12.3s), within SECONDS_APART on a clock that is aligned at every command",
+        because: "commands take longer or shorter, and everything after them moves along",
+        pair: "s08-deleting",
+    },
+    Row {
+        may: May::Age,
+        what: "an age in a table, within the same tolerance and the unit that the age is printed in",
+        because: "an age is the command's moment minus the object's",
+        pair: "s01-missing-tag",
+    },
+    Row {
+        may: May::PullTime,
+        what: "the durations in `Successfully pulled image … in 1.002s (1.969s including waiting)`",
+        because: "they hold milliseconds and the wait behind other pulls of the node",
+        pair: "s11-probes",
+    },
+    Row {
+        may: May::Order,
+        what: "the order of lines that carry a drawn name, of addresses in a list, and of simultaneous writes",
+        because: "tables are sorted by names that are drawn, and writes of one instant race",
+        pair: "s15-service-typo",
+    },
+    Row {
+        may: May::Repeats,
+        what: "how often a repeated event or call came, never down to none",
+        because: "back-offs are jittered and conflicts are retried",
+        pair: "s12-crash-loop",
+    },
+    Row {
+        may: May::Waiting,
+        what: "which `Waiting for…` lines come in between, if their words and totals are right",
+        because: "a watch sees some states and misses others",
+        pair: "s25-surge-and-unavailable",
+    },
+];
+
+/// The rows in force.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Allow(u32);
+
+impl Allow {
+    pub(super) fn everything() -> Self {
+        Allow(u32::MAX)
+    }
+
+    #[cfg(test)]
+    pub(super) fn without(self, may: May) -> Self {
+        Allow(self.0 & !(1 << may as u32))
+    }
+
+    pub(super) fn has(self, may: May) -> bool {
+        self.0 & (1 << may as u32) != 0
+    }
+}
