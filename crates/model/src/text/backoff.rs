@@ -2,8 +2,9 @@
 //!
 //! Times and spans are in nanoseconds.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
+
+use imbl::OrdMap;
 
 /// 10 seconds: the first wait of a crashing container and of an image.
 pub const INITIAL: i64 = 10_000_000_000;
@@ -18,7 +19,7 @@ pub const MAX: i64 = 300_000_000_000;
 pub struct Backoff {
     initial: i64,
     max: i64,
-    entries: BTreeMap<Arc<str>, Entry>,
+    entries: OrdMap<Arc<str>, Entry>,
 }
 
 /// One item's history.
@@ -38,7 +39,7 @@ impl Default for Backoff {
 
 impl Backoff {
     pub fn new(initial: i64, max: i64) -> Backoff {
-        Backoff { initial, max, entries: BTreeMap::new() }
+        Backoff { initial, max, entries: OrdMap::new() }
     }
 
     /// The item's wait now; 0 for an item without failures.
@@ -77,8 +78,12 @@ impl Backoff {
 
     /// Forgets the items that have been well for so long that they would start anew.
     pub fn gc(&mut self, now: i64) {
-        let max = self.max;
-        self.entries.retain(|_, entry| !expired(*entry, now, max));
+        let over = |entry: &Entry| expired(*entry, now, self.max);
+        let gone: Vec<Arc<str>> =
+            self.entries.iter().filter(|(_, entry)| over(entry)).map(|(id, _)| id.clone()).collect();
+        for id in gone {
+            self.entries.remove(&id);
+        }
     }
 
     /// The item's history, unless it is too old to count.

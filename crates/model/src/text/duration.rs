@@ -109,7 +109,7 @@ fn decimal(value: u64, places: u32) -> String {
 ///
 /// Upstream: Go's time, ParseDuration.
 pub fn parse(text: &str) -> Result<i64, String> {
-    let quoted = || super::go::quote(text);
+    let quoted = || quote(text);
     let invalid = || format!("time: invalid duration {}", quoted());
     let (negative, mut rest) = match text.as_bytes().first() {
         Some(b'-') => (true, &text[1..]),
@@ -133,25 +133,38 @@ pub fn parse(text: &str) -> Result<i64, String> {
         if whole.is_empty() && fraction.is_empty() {
             return Err(invalid());
         }
+        let whole: i128 = if whole.is_empty() { 0 } else { whole.parse().map_err(|_| invalid())? };
+        if whole > 1 << 63 {
+            return Err(invalid());
+        }
         let unit_end = after.find(|c: char| c == '.' || c.is_ascii_digit()).unwrap_or(after.len());
         let (unit, after) = after.split_at(unit_end);
         if unit.is_empty() {
             return Err(format!("time: missing unit in duration {}", quoted()));
         }
         let Some(size) = unit_size(unit) else {
-            return Err(format!("time: unknown unit {} in duration {}", super::go::quote(unit), quoted()));
+            return Err(format!("time: unknown unit {} in duration {}", quote(unit), quoted()));
         };
-        let whole: i128 = if whole.is_empty() { 0 } else { whole.parse().map_err(|_| invalid())? };
         // Beyond the 18th place nothing of even an hour is left.
         let fraction = &fraction[..fraction.len().min(18)];
         let part = fraction.parse::<i128>().unwrap_or(0) * size / 10_i128.pow(fraction.len() as u32);
-        total = whole.checked_mul(size).map(|whole| total + whole + part).ok_or_else(invalid)?;
+        total += whole * size + part;
         if total > 1 << 63 {
             return Err(invalid());
         }
         rest = after;
     }
     i64::try_from(if negative { -total } else { total }).map_err(|_| invalid())
+}
+
+/// Go's time quotes bytes, not characters.
+fn quote(text: &str) -> String {
+    let escaped = text.bytes().map(|b| match b {
+        b'"' | b'\\' => format!("\\{}", char::from(b)),
+        b' '..=b'~' | 0x7f => char::from(b).to_string(),
+        _ => format!("\\x{b:02x}"),
+    });
+    format!("\"{}\"", escaped.collect::<String>())
 }
 
 fn unit_size(unit: &str) -> Option<i128> {
@@ -209,6 +222,7 @@ mod tests {
             ("1d", "time: unknown unit \"d\" in duration \"1d\""),
             ("1h 2m", "time: unknown unit \"h \" in duration \"1h 2m\""),
             ("9223372036854775808ns", "time: invalid duration \"9223372036854775808ns\""),
+            ("µs", "time: invalid duration \"\\xc2\\xb5s\""),
             ("3000000h", "time: invalid duration \"3000000h\""),
         ] {
             assert_eq!(parse(text).unwrap_err(), want);

@@ -50,10 +50,13 @@ impl Scanner<'_> {
         self.rest = &self.rest[c.len_utf8()..];
     }
 
-    fn next(&mut self) -> Result<char, String> {
-        let c = self.rest.chars().next().ok_or_else(ended)?;
+    /// The next character inside a literal; Go puts a space behind the end of the text.
+    fn next(&mut self) -> char {
+        let Some(c) = self.rest.chars().next() else {
+            return ' ';
+        };
         self.skip(c);
-        Ok(c)
+        c
     }
 
     /// Reads values until one is whole or a bracket waits for its next element.
@@ -122,7 +125,7 @@ impl Scanner<'_> {
 
     fn literal(&mut self, word: &str) -> Result<(), String> {
         for want in word.chars().skip(1) {
-            let c = self.next()?;
+            let c = self.next();
             if c != want {
                 return Err(wrong(c, &format!("in literal {word} (expecting '{want}')")));
             }
@@ -132,13 +135,16 @@ impl Scanner<'_> {
 
     fn string(&mut self) -> Result<(), String> {
         loop {
-            match self.next()? {
+            if self.rest.is_empty() {
+                return Err(ended());
+            }
+            match self.next() {
                 '"' => return Ok(()),
-                '\\' => match self.next()? {
+                '\\' => match self.next() {
                     'b' | 'f' | 'n' | 'r' | 't' | '\\' | '/' | '"' => {}
                     'u' => {
                         for _ in 0..4 {
-                            let c = self.next()?;
+                            let c = self.next();
                             if !c.is_ascii_hexdigit() {
                                 return Err(wrong(c, "in \\u hexadecimal character escape"));
                             }
@@ -153,7 +159,7 @@ impl Scanner<'_> {
     }
 
     fn number(&mut self, first: char) -> Result<(), String> {
-        let lead = if first == '-' { self.next()? } else { first };
+        let lead = if first == '-' { self.next() } else { first };
         match lead {
             '0' => {}
             '1'..='9' => self.digits(),
@@ -174,7 +180,7 @@ impl Scanner<'_> {
     }
 
     fn digit(&mut self, context: &str) -> Result<(), String> {
-        let c = self.next()?;
+        let c = self.next();
         if !c.is_ascii_digit() {
             return Err(wrong(c, context));
         }
@@ -198,7 +204,10 @@ mod tests {
             ("[1,", "unexpected end of JSON input"),
             (".5", "invalid character '.' looking for beginning of value"),
             ("01", "invalid character '1' after top-level value"),
-            ("1.", "unexpected end of JSON input"),
+            ("1.", "invalid character ' ' after decimal point in numeric literal"),
+            ("\"\\", "invalid character ' ' in string escape code"),
+            ("\"a", "unexpected end of JSON input"),
+            ("nul", "invalid character ' ' in literal null (expecting 'l')"),
             ("1.x", "invalid character 'x' after decimal point in numeric literal"),
             ("-a", "invalid character 'a' in numeric literal"),
             ("tru ", "invalid character ' ' in literal true (expecting 'e')"),

@@ -202,6 +202,7 @@ impl Quantity {
     }
 
     /// Compares amounts, however they are written.
+    #[expect(clippy::should_implement_trait, reason = "equality is by text, this order by amount")]
     pub fn cmp(&self, other: &Quantity) -> Ordering {
         match (&self.amount, &other.amount) {
             (Amount::Small(a), Amount::Small(b)) => a.cmp(*b),

@@ -37,7 +37,7 @@ pub fn run(name: &str, input: &Value) -> Option<Value> {
             })
         }
         "human-duration" => {
-            let span = input["ms"].as_i64().unwrap_or_default().saturating_mul(1_000_000);
+            let span = input["ms"].as_i64().unwrap_or_default().wrapping_mul(1_000_000);
             json!({
                 "human": duration::human_duration(span),
                 "short": duration::short_human_duration(span),

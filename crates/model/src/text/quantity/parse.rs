@@ -11,7 +11,7 @@ use super::{Amount, Format, Quantity, QuantityError};
 use crate::text::go;
 
 /// Powers of ten beyond this are refused. Upstream would try to write such a number out until memory ends.
-const MAX_EXPONENT: i32 = 20_000;
+const MAX_EXPONENT: i32 = 100_000;
 
 const NANO: i32 = -9;
 
@@ -89,7 +89,8 @@ pub(super) fn parse(text: &str) -> Result<Quantity, QuantityError> {
     }
     let pieces = split(text)?;
     let (format, exponent) = interpret(pieces.suffix).ok_or(QuantityError::Suffix)?;
-    if exponent > MAX_EXPONENT {
+    let is_zero = pieces.whole.bytes().chain(pieces.fraction.bytes()).all(|b| b == b'0');
+    if exponent > MAX_EXPONENT && !is_zero {
         return Err(QuantityError::Numeric);
     }
     match parse_small(text, &pieces, format, exponent) {
@@ -143,7 +144,9 @@ fn parse_big(pieces: &Pieces<'_>, mut format: Format, exponent: i32) -> Result<Q
         }
         _ => Decimal { negative: false, digits, scale: exponent.saturating_sub(fraction) },
     };
-    if !amount.is_zero() {
+    if amount.is_zero() {
+        amount.scale = amount.scale.clamp(-MAX_EXPONENT, MAX_EXPONENT);
+    } else {
         amount = amount.rounded(NANO).0;
     }
     if format == Format::BinarySI {
