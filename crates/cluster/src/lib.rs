@@ -1,0 +1,36 @@
+//! The world: processes, nodes, clock, faults; `enabled()` and `step()`; history and causes.
+//!
+//! A cluster is a value, a step is a value. [`World::step`] is total: a step that is not possible changes nothing.
+
+mod acts;
+mod agents;
+mod boot;
+mod clients;
+mod deliver;
+mod due;
+mod faults;
+mod flight;
+mod hash;
+mod history;
+mod latency;
+mod process;
+mod record;
+mod runtime;
+mod serve;
+mod step;
+mod think;
+mod world;
+
+pub use acts::{Act, NodeAct};
+pub use boot::Start;
+pub use clients::{ClientId, ClientState};
+pub use faults::{FaultAct, Faults};
+pub use flight::{Asker, Flight, FlightId};
+pub use history::{Branch, History, Input, InputKind, Moment, Session};
+pub use kubestep_apiserver::{Actor, Audit, LogEntry, Settings, Store};
+pub use latency::Latencies;
+pub use process::{Brain, Health, Loop, Process, ProcessId, TimerName, Work};
+pub use record::{ChangeKind, ChangeRef, Record, RecordId, What};
+pub use runtime::{Image, Machine, NodeSpec, Registry};
+pub use step::Step;
+pub use world::World;

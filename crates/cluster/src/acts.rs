@@ -1,0 +1,153 @@
+//! What a person can do to the world. Every act is an input of the session.
+
+use crate::{ClientId, FaultAct, Image, NodeSpec, ProcessId, Record, World, What, world::Trace};
+use kubestep_model::{Pod, client::Client, text::Selector};
+use std::sync::Arc;
+
+/// An act of a person.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub enum Act {
+    /// Start a program, such as a kubectl command, in a terminal. While an exclusive one has not ended and does
+    /// not wait, nobody else moves.
+    Run { terminal: u32, program: Arc<dyn Client>, exclusive: bool },
+    /// Ctrl-C.
+    Interrupt { terminal: u32 },
+    /// Push an image to the registry, or (with `None`) take it away.
+    Image { name: String, image: Option<Image> },
+    Node(NodeAct),
+    /// What exec probes of these pods answer from now on.
+    Probe { pods: Selector, container: Option<String>, live: Option<bool>, ready: Option<bool>, started: Option<bool> },
+    /// The process in a container ends now.
+    Exit { pods: Selector, container: Option<String>, code: i32, oom: bool },
+    Fault(FaultAct),
+    /// Switch the API server's selector check off (what-if) or on.
+    WhatIf { selector_check: bool },
+}
+
+/// Something done to a node.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub enum NodeAct {
+    Add(NodeSpec),
+    /// The kubelet's network is cut.
+    Stop(String),
+    /// Power is cut: kubelet and containers end at once.
+    Crash(String),
+    /// Ends a stop or boots after a crash.
+    Start(String),
+}
+
+impl World {
+    /// Carries out an act; its record says what it was. For a program, the record's text is its line.
+    pub fn act(&mut self, act: Act) -> Record {
+        self.audit.clear();
+        let mut trace = Trace::default();
+        let text = match act {
+            Act::Run { terminal, program, exclusive } => {
+                let line = program.line();
+                let id = self.start_client(program, terminal);
+                self.exclusive = exclusive.then_some(id);
+                line
+            }
+            Act::Interrupt { terminal } => {
+                self.interrupt(terminal);
+                "You pressed Ctrl-C.".into()
+            }
+            Act::Image { name, image: Some(image) } => {
+                self.registry.0.insert(name.as_str().into(), image);
+                format!("You pushed {name} to the registry.")
+            }
+            Act::Image { name, image: None } => {
+                self.registry.0.remove(name.as_str());
+                format!("You took {name} from the registry.")
+            }
+            Act::Node(act) => self.node_act(act, &mut trace),
+            Act::Probe { pods, container, live, ready, started } => {
+                self.set_probes(&pods, container.as_deref(), [live, ready, started]);
+                "You changed what probes answer.".into()
+            }
+            Act::Exit { pods, container, code, oom } => {
+                self.end_containers(&pods, container.as_deref(), code, oom, &mut trace);
+                format!("You ended a container with code {code}.")
+            }
+            Act::Fault(fault) => self.fault(fault),
+            Act::WhatIf { selector_check } => {
+                self.settings.selector_check = selector_check;
+                if selector_check { "You switched the selector check on.".into() } else { "What if? You switched the selector check off.".into() }
+            }
+        };
+        self.record(What::Act { text }, trace)
+    }
+
+    /// The program that was started last.
+    pub fn last_client(&self) -> Option<ClientId> {
+        self.clients.get_max().map(|(id, _)| *id)
+    }
+
+    fn node_act(&mut self, act: NodeAct, trace: &mut Trace) -> String {
+        match act {
+            NodeAct::Add(spec) if self.machines.contains_key(spec.name.as_str()) => format!("There is a node {} already.", spec.name),
+            NodeAct::Add(spec) => {
+                self.add_node(&spec);
+                format!("You added {}.", spec.name)
+            }
+            NodeAct::Stop(name) => {
+                let id = ProcessId::Kubelet(name.as_str().into());
+                self.faults.cut.insert(name.as_str().into());
+                self.due.retain(|s| !matches!(s, crate::Step::Deliver(p, _) if *p == id));
+                format!("You stopped {name}.")
+            }
+            NodeAct::Crash(name) => {
+                let node: Arc<str> = name.as_str().into();
+                self.crash(&ProcessId::Kubelet(node.clone()));
+                if let Some(machine) = self.machines.get_mut(&node) {
+                    Arc::make_mut(machine).power_off();
+                }
+                self.offer_runtime(&node, None);
+                format!("You cut the power of {name}.")
+            }
+            NodeAct::Start(name) => {
+                let id = ProcessId::Kubelet(name.as_str().into());
+                self.faults.cut.remove(name.as_str());
+                self.restart(&id);
+                self.offer_deliveries(&id);
+                let _ = trace;
+                format!("You started {name}.")
+            }
+        }
+    }
+
+    fn pods_on_nodes(&self, pods: &Selector) -> Vec<(Arc<str>, Arc<str>)> {
+        self.store
+            .list(kubestep_model::Kind::Pod, None)
+            .filter_map(|o| o.get::<Pod>())
+            .filter(|p| pods.matches(&p.metadata.labels) && !p.spec.node_name.is_empty())
+            .map(|p| (p.spec.node_name.clone(), p.metadata.uid.clone()))
+            .collect()
+    }
+
+    fn set_probes(&mut self, pods: &Selector, container: Option<&str>, [live, ready, started]: [Option<bool>; 3]) {
+        use crate::runtime::ProbeKind;
+        for (node, uid) in self.pods_on_nodes(pods) {
+            let Some(machine) = self.machines.get_mut(&node) else { continue };
+            let machine = Arc::make_mut(machine);
+            for (kind, answer) in [(ProbeKind::Liveness, live), (ProbeKind::Readiness, ready), (ProbeKind::Startup, started)] {
+                if let Some(answer) = answer {
+                    machine.set_probe(&uid, container, kind, answer);
+                }
+            }
+        }
+    }
+
+    fn end_containers(&mut self, pods: &Selector, container: Option<&str>, code: i32, oom: bool, trace: &mut Trace) {
+        for (node, uid) in self.pods_on_nodes(pods) {
+            let Some(machine) = self.machines.get_mut(&node) else { continue };
+            let machine = Arc::make_mut(machine);
+            let reports = machine.exit(&uid, container, code, oom, self.now);
+            let next = machine.next_due();
+            self.offer_runtime(&node, next);
+            self.pass_on(&node, reports, trace);
+        }
+    }
+}

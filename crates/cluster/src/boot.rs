@@ -1,0 +1,212 @@
+//! How a world begins: a control plane, its nodes, and some seconds in which they find each other.
+
+use crate::{
+    Brain, Faults, Health, Latencies, Loop, Machine, NodeSpec, Process, ProcessId, Registry, Step, World,
+    agents::Told,
+    deliver::{enqueue, manager_kinds},
+    due::Due,
+    process::Speech,
+    world::Trace,
+};
+use kubestep_apiserver::{Settings, Store};
+use kubestep_control::{Agent, Change, Recorder, Style, View};
+use kubestep_controllers::{ALL, kubelet::Kubelet, scheduler::Scheduler};
+use kubestep_model::{Dice, Instant, Kind, Namespace, NamespaceStatus, Object, ObjectMeta, Pod};
+use std::{sync::Arc, time::Duration};
+
+/// What a session starts from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Start {
+    /// Its nodes.
+    pub nodes: Vec<NodeSpec>,
+    /// The images that can be pulled.
+    pub registry: Registry,
+    /// What all chance follows from.
+    pub seed: u64,
+    /// How long things take.
+    pub latencies: Latencies,
+    /// Whether selectors are checked.
+    pub settings: Settings,
+}
+
+/// How long before a session's first moment its cluster was started.
+const HEAD_START: Duration = Duration::from_secs(10);
+
+impl World {
+    /// A cluster that has been up for ten seconds: nodes registered and ready, nothing else going on.
+    pub fn boot(start: &Start) -> World {
+        let now = Instant::START;
+        let dice = Dice::new(start.seed);
+        let mut world = World {
+            store: Store::new(),
+            processes: Default::default(),
+            machines: Default::default(),
+            clients: Default::default(),
+            flights: Default::default(),
+            due: Due::default(),
+            now,
+            next_flight: 1,
+            next_client: 1,
+            next_record: 1,
+            dice,
+            faults: Faults::default(),
+            settings: start.settings.clone(),
+            latencies: Arc::new(start.latencies.clone()),
+            registry: start.registry.clone(),
+            node_count: 0,
+            exclusive: None,
+            audit: vec![],
+        };
+        for name in ["default", "kube-node-lease", "kube-public", "kube-system"] {
+            world.store.seed(namespace(name), now, &mut world.dice);
+        }
+        world.start_process(ProcessId::Manager);
+        world.start_process(ProcessId::Scheduler);
+        for node in &start.nodes {
+            world.add_node(node);
+        }
+        world.run_until(now + HEAD_START);
+        world.store.forget_events();
+        world
+    }
+
+    fn run_until(&mut self, end: Instant) {
+        while let Some((at, step)) = self.next() {
+            if at > end {
+                break;
+            }
+            self.advance(&step);
+        }
+        self.now = self.now.max(end);
+    }
+
+    /// Adds a machine with its kubelet, which registers the node.
+    pub(crate) fn add_node(&mut self, spec: &NodeSpec) {
+        let name: Arc<str> = spec.name.as_str().into();
+        let index = self.node_count;
+        self.node_count += 1;
+        self.machines.insert(name.clone(), Arc::new(Machine::new(spec, index)));
+        self.start_process(ProcessId::Kubelet(name));
+    }
+
+    /// Starts a process for the first time or again: it lists what it watches.
+    pub(crate) fn start_process(&mut self, id: ProcessId) {
+        let dice = self.dice.split(&id.to_string());
+        let Some(brain) = self.new_brain(&id, &dice) else { return };
+        let speech = match &brain {
+            Brain::Loops(_) => None,
+            Brain::Scheduler(a) => Some(speech(Style::Series("Scheduling"), a.event_source())),
+            Brain::Kubelet(a) => Some(speech(Style::Counted, a.event_source())),
+        };
+        let (view, seen) = self.list_for(&id);
+        let old = self.processes.get(&id).cloned();
+        let process = Process {
+            health: Health::Up,
+            view,
+            seen,
+            inbox: Default::default(),
+            brain,
+            limits: Default::default(),
+            speech,
+            // Tickets of an earlier life are never used again: late replies find nobody.
+            next_ticket: old.as_ref().map_or(0, |p| p.next_ticket),
+            dice: old.map_or(dice, |p| p.dice.clone()),
+            last: None,
+        };
+        self.processes.insert(id.clone(), Arc::new(process));
+        if id == ProcessId::Manager { self.start_loops(&id) } else { self.tell(&id, Told::Started, &mut Trace::default()) }
+    }
+
+    /// Starts a process that has ended; one that runs is left alone.
+    pub(crate) fn restart(&mut self, id: &ProcessId) {
+        if self.processes.get(id).is_some_and(|p| p.health == Health::Down) {
+            self.start_process(id.clone());
+        }
+    }
+
+    fn new_brain(&self, id: &ProcessId, dice: &Dice) -> Option<Brain> {
+        Some(match id {
+            ProcessId::Manager => Brain::Loops(ALL.iter().map(|c| new_loop(*c, dice)).collect()),
+            ProcessId::Scheduler => Brain::Scheduler(Arc::new(Scheduler::new())),
+            ProcessId::Kubelet(node) => {
+                let machine = self.machines.get(node)?;
+                Brain::Kubelet(Arc::new(Kubelet::new(machine.info())))
+            }
+        })
+    }
+
+    fn list_for(&self, id: &ProcessId) -> (View, imbl::OrdMap<Kind, u64>) {
+        let kinds: Vec<Kind> = match id {
+            ProcessId::Manager => manager_kinds().into_iter().collect(),
+            ProcessId::Scheduler => kubestep_controllers::scheduler::WATCHES.to_vec(),
+            ProcessId::Kubelet(_) => vec![Kind::Pod, Kind::Node],
+        };
+        let mut view = View::default();
+        for object in kinds.iter().flat_map(|k| self.store.list(*k, None)) {
+            let mine = match id {
+                ProcessId::Kubelet(node) => {
+                    object.get::<Pod>().is_some_and(|p| p.spec.node_name == *node) || (object.kind() == Kind::Node && object.meta().name == *node)
+                }
+                ProcessId::Manager | ProcessId::Scheduler => true,
+            };
+            if mine {
+                view.apply(&object.key(), Some(object.clone()));
+            }
+        }
+        (view, kinds.into_iter().map(|k| (k, self.store.revision())).collect())
+    }
+
+    /// Every object that a controller watches is news to it at its start.
+    fn start_loops(&mut self, id: &ProcessId) {
+        let now = self.now;
+        self.with_process(id, |p| {
+            let view = p.view.clone();
+            let Brain::Loops(loops) = &mut p.brain else { return };
+            for (controller, state) in ALL.iter().zip(loops.iter_mut()) {
+                for watch in controller.watches() {
+                    for object in view.objects_of(watch.kind, None) {
+                        let change = Change { key: object.key(), old: None, new: Some(object.clone()) };
+                        enqueue(*controller, state, &change, &view, now, None);
+                    }
+                }
+            }
+        });
+        for (i, controller) in ALL.iter().enumerate() {
+            if let Some(period) = controller.period() {
+                self.due.put(Step::Period(id.clone(), i), now + period);
+            }
+        }
+        self.offer_all_work(id);
+    }
+}
+
+fn new_loop(controller: &dyn kubestep_control::Controller, dice: &Dice) -> Loop {
+    Loop {
+        queue: Default::default(),
+        working: Default::default(),
+        unread: Default::default(),
+        memory: Default::default(),
+        wrote: Default::default(),
+        causes: Default::default(),
+        starting: 0,
+        stopped: false,
+        last: None,
+        speech: speech(Style::Counted, (controller.event_source().into(), String::new())),
+        dice: dice.split(controller.name()),
+    }
+}
+
+fn speech(style: Style, (component, host): (String, String)) -> Speech {
+    Speech::new(Recorder::new(style, component, host))
+}
+
+fn namespace(name: &str) -> Object {
+    let labels = [("kubernetes.io/metadata.name".to_string(), name.to_string())].into();
+    Namespace {
+        metadata: ObjectMeta { name: name.into(), labels, ..Default::default() },
+        spec: kubestep_model::NamespaceSpec { finalizers: vec!["kubernetes".into()], ..Default::default() },
+        status: NamespaceStatus { phase: "Active".into(), ..Default::default() },
+        ..Default::default()
+    }
+    .into()
+}

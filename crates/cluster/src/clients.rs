@@ -1,0 +1,208 @@
+//! Programs that people start: they are run again against what they were told, and wait in the world.
+
+use crate::{Asker, Latencies, Step, What, World, world::Trace};
+use kubestep_apiserver::{Actor, LogEntry};
+use kubestep_model::{
+    Instant, Reply,
+    client::{Chunk, Client, ClientAsk, ClientProgress, ClientTold, ClientTurn, WatchEvent},
+};
+use std::sync::Arc;
+
+/// Numbers the programs that people started, in order.
+pub type ClientId = u64;
+
+/// One program that a person started.
+#[derive(Clone, Debug)]
+pub struct ClientState {
+    /// The program.
+    pub program: Arc<dyn Client>,
+    /// The terminal it was typed in.
+    pub terminal: u32,
+    /// When it was started.
+    pub started: Instant,
+    /// What it was told.
+    pub told: Arc<Vec<ClientTurn>>,
+    /// What it printed since its start.
+    pub output: Arc<Vec<Chunk>>,
+    /// What it waits for.
+    pub waiting: Option<ClientAsk>,
+    /// Its exit code and when it ended.
+    pub ended: Option<(i32, Instant)>,
+}
+
+impl World {
+    /// Starts a program; its first request goes out after kubectl's start-up time.
+    pub(crate) fn start_client(&mut self, program: Arc<dyn Client>, terminal: u32) -> ClientId {
+        let id = self.next_client;
+        self.next_client += 1;
+        let state = ClientState { program, terminal, started: self.now, told: Arc::default(), output: Arc::default(), waiting: None, ended: None };
+        self.clients.insert(id, Arc::new(state));
+        let at = self.now + Latencies::draw(self.latencies.kubectl, &mut self.dice, "kubectl");
+        self.due.put(Step::Client(id), at);
+        id
+    }
+
+    fn with_client<T>(&mut self, id: ClientId, f: impl FnOnce(&mut ClientState) -> T) -> Option<T> {
+        self.clients.get_mut(&id).map(|c| f(Arc::make_mut(c)))
+    }
+
+    fn told(&mut self, id: ClientId, told: ClientTold) {
+        let now = self.now;
+        self.with_client(id, |c| {
+            if let Some(ask) = c.waiting.take() {
+                Arc::make_mut(&mut c.told).push(ClientTurn { ask, told, at: now });
+            }
+        });
+    }
+
+    pub(crate) fn answer_client(&mut self, id: ClientId, reply: Reply) {
+        let waits = self.clients.get(&id).is_some_and(|c| matches!(c.waiting, Some(ClientAsk::Api(_))));
+        if waits {
+            self.told(id, ClientTold::Reply(reply));
+            self.due.put_exactly(Step::Client(id), self.now);
+        }
+    }
+
+    /// Programs that watch a kind go on after the time of a delivery.
+    pub(crate) fn wake_watching_clients(&mut self, entry: &LogEntry) {
+        let ids: Vec<ClientId> = self.clients.iter().filter(|(_, c)| c.waiting.as_ref().is_some_and(|a| concerns(a, entry))).map(|(id, _)| *id).collect();
+        for id in ids {
+            let at = self.now + Latencies::draw(self.latencies.delivery, &mut self.dice, "delivery");
+            self.due.put(Step::Client(id), at);
+        }
+    }
+
+    /// A program goes on until it waits again or ends.
+    pub(crate) fn client_turn(&mut self, id: ClientId, trace: &mut Trace) -> What {
+        let Some(client) = self.clients.get(&id).cloned() else { return What::Act { text: String::new() } };
+        match &client.waiting {
+            None => {}
+            Some(ClientAsk::Sleep(_)) => self.told(id, ClientTold::Slept),
+            Some(ask @ ClientAsk::Watch { .. }) => {
+                let events = self.events_for(ask);
+                let late = matches!(ask, ClientAsk::Watch { until: Some(until), .. } if *until <= self.now);
+                if events.is_empty() && !late {
+                    return What::Client { line: client.program.line(), exit: None };
+                }
+                let revision = self.store.revision();
+                self.told(id, ClientTold::Events { events, revision });
+            }
+            Some(ClientAsk::Api(_)) => return What::Client { line: client.program.line(), exit: None },
+            Some(ClientAsk::Logs { .. } | ClientAsk::Exec { .. }) => {
+                let text = self.node_text(client.waiting.as_ref());
+                self.told(id, ClientTold::Text(text));
+            }
+        }
+        self.run_client(id, trace)
+    }
+
+    fn run_client(&mut self, id: ClientId, trace: &mut Trace) -> What {
+        let Some(client) = self.clients.get(&id).cloned() else { return What::Act { text: String::new() } };
+        let ClientProgress { output, next } = client.program.run(client.started, &client.told);
+        let now = self.now;
+        self.with_client(id, |c| c.output = Arc::new(output));
+        match next {
+            Ok(exit) => {
+                self.release(id);
+                self.with_client(id, |c| c.ended = Some((exit, now)));
+                What::Client { line: client.program.line(), exit: Some(exit) }
+            }
+            Err(ask) => {
+                self.with_client(id, |c| c.waiting = Some(ask.clone()));
+                self.carry_ask(id, &client, ask, trace);
+                What::Client { line: client.program.line(), exit: None }
+            }
+        }
+    }
+
+    fn carry_ask(&mut self, id: ClientId, client: &ClientState, ask: ClientAsk, _trace: &mut Trace) {
+        match ask {
+            ClientAsk::Api(request) => {
+                let actor = Actor { user_agent: client.program.user_agent().into(), user: "kubernetes-admin".into() };
+                let cause = Some(self.next_record);
+                self.send_request(Asker::Client(id), request, actor, cause);
+            }
+            ClientAsk::Sleep(time) => {
+                self.release(id);
+                self.due.put_exactly(Step::Client(id), self.now + time);
+            }
+            ClientAsk::Logs { .. } | ClientAsk::Exec { .. } => {
+                let at = self.now + Latencies::draw(self.latencies.request, &mut self.dice, "request");
+                self.due.put_exactly(Step::Client(id), at);
+            }
+            ClientAsk::Watch { until, .. } => {
+                self.release(id);
+                let some = self.clients.get(&id).and_then(|c| c.waiting.clone()).is_some_and(|a| !self.events_for(&a).is_empty());
+                if some {
+                    let at = self.now + Latencies::draw(self.latencies.delivery, &mut self.dice, "delivery");
+                    self.due.put_exactly(Step::Client(id), at);
+                } else if let Some(until) = until {
+                    self.due.put_exactly(Step::Client(id), until.max(self.now));
+                }
+            }
+        }
+    }
+
+    fn release(&mut self, id: ClientId) {
+        if self.exclusive == Some(id) {
+            self.exclusive = None;
+        }
+    }
+
+    fn events_for(&self, ask: &ClientAsk) -> Vec<WatchEvent> {
+        let ClientAsk::Watch { from, .. } = ask else { return vec![] };
+        self.store.log_after(*from).filter(|e| concerns(ask, e)).filter_map(watch_event).collect()
+    }
+
+    fn node_text(&self, ask: Option<&ClientAsk>) -> Result<(String, i32), String> {
+        let (pod, container) = match ask {
+            Some(ClientAsk::Logs { pod, container, .. } | ClientAsk::Exec { pod, container, .. }) => (pod, container),
+            _ => return Err("nothing was asked".into()),
+        };
+        let object = self.store.get(pod).and_then(|o| o.get::<kubestep_model::Pod>());
+        let object = object.ok_or_else(|| format!("pods \"{}\" not found", pod.name))?;
+        let machine = self.machines.get(&object.spec.node_name).ok_or_else(|| "the pod is not on a node".to_string())?;
+        match ask {
+            Some(ClientAsk::Logs { previous, .. }) => machine.logs(&object.metadata.uid, container, *previous).map(|text| (text, 0)),
+            Some(ClientAsk::Exec { command, .. }) => machine.exec(&object.metadata.uid, container, command),
+            _ => Err("nothing was asked".into()),
+        }
+    }
+
+    /// The next step of one program: its own turn, or a request of its that is served.
+    pub(crate) fn next_of_client(&self, id: ClientId) -> Option<(Instant, Step)> {
+        let turn = Step::Client(id);
+        let flight = self.flights.iter().rev().find(|(_, f)| f.asker == Asker::Client(id)).map(|(n, _)| Step::Serve(*n));
+        [Some(turn), flight].into_iter().flatten().find_map(|s| self.due.when(&s).map(|at| (at, s)))
+    }
+
+    /// Ends a program as Ctrl-C does.
+    pub(crate) fn interrupt(&mut self, terminal: u32) -> Option<ClientId> {
+        let id = self.clients.iter().rev().find(|(_, c)| c.terminal == terminal && c.ended.is_none()).map(|(id, _)| *id)?;
+        let now = self.now;
+        self.with_client(id, |c| {
+            c.ended = Some((130, now));
+            c.waiting = None;
+        });
+        self.due.take(&Step::Client(id));
+        self.release(id);
+        Some(id)
+    }
+}
+
+fn concerns(ask: &ClientAsk, entry: &LogEntry) -> bool {
+    let ClientAsk::Watch { kind, namespace, name, from, .. } = ask else { return false };
+    entry.revision > *from
+        && entry.key.kind == *kind
+        && namespace.as_ref().is_none_or(|n| *n == entry.key.namespace)
+        && name.as_ref().is_none_or(|n| *n == entry.key.name)
+}
+
+fn watch_event(entry: &LogEntry) -> Option<WatchEvent> {
+    match (&entry.old, &entry.new) {
+        (None, Some(new)) => Some(WatchEvent::Added(new.clone())),
+        (Some(_), Some(new)) => Some(WatchEvent::Modified(new.clone())),
+        (Some(old), None) => Some(WatchEvent::Deleted(old.clone())),
+        (None, None) => None,
+    }
+}

@@ -1,0 +1,32 @@
+//! How long things take: one table, fitted to quiet recordings and shown on the page.
+
+use kubestep_model::Dice;
+use std::time::Duration;
+
+/// Base times in microseconds, and how much longer each may take by chance.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub struct Latencies {
+    /// From sending a request to its answer.
+    pub request: (u32, u32),
+    /// From a commit to a watcher.
+    pub delivery: (u32, u32),
+    /// From a key in line to its reconcile, and from the last reply to going on.
+    pub think: (u32, u32),
+    /// From starting a kubectl command to its first request.
+    pub kubectl: (u32, u32),
+}
+
+impl Default for Latencies {
+    fn default() -> Self {
+        Latencies { request: (3000, 3000), delivery: (2000, 2000), think: (100, 400), kubectl: (120_000, 0) }
+    }
+}
+
+impl Latencies {
+    /// Draws one duration from a row.
+    pub(crate) fn draw((base, spread): (u32, u32), dice: &mut Dice, purpose: &'static str) -> Duration {
+        let extra = if spread == 0 { 0 } else { dice.below(purpose, spread) };
+        Duration::from_micros(u64::from(base) + u64::from(extra))
+    }
+}

@@ -1,0 +1,73 @@
+//! What one step did and why.
+
+use crate::ProcessId;
+use kubestep_control::Note;
+use kubestep_model::{Instant, Key, Revision};
+use std::sync::Arc;
+
+/// Numbers records in the order in which they happened, from the world's beginning.
+pub type RecordId = u64;
+
+/// A committed change of one object.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub struct ChangeRef {
+    pub key: Key,
+    pub revision: Revision,
+    pub kind: ChangeKind,
+}
+
+/// Added, modified or deleted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum ChangeKind {
+    Added,
+    Modified,
+    Deleted,
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub enum What {
+    /// A person did something: its sentence.
+    Act { text: String },
+    /// A process read an event.
+    Delivered { process: ProcessId, key: Key, revision: Revision, behind: usize },
+    /// A controller looked at a key; what it asks next (`verb resource name`), or how it ended.
+    Thought { controller: &'static str, key: Key, asks: Vec<String>, ended: Option<String> },
+    /// The API server served a request.
+    Served { who: Arc<str>, verb: &'static str, key: Key, subresource: &'static str, code: u16, message: Option<String>, dry_run: bool },
+    /// The scheduler or a kubelet did something by the clock.
+    Ticked { process: ProcessId, timer: String },
+    /// Containers changed on a node.
+    Runtime { node: Arc<str>, reports: Vec<String> },
+    /// A command went on; its exit code when it ended.
+    Client { line: String, exit: Option<i32> },
+    /// Waiting keys came into line.
+    Woke { controller: &'static str },
+}
+
+/// The record of one step.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Record {
+    /// Its number.
+    pub id: RecordId,
+    /// When it happened.
+    pub at: Instant,
+    /// The record that made it possible.
+    pub cause: Option<RecordId>,
+    /// What happened.
+    pub what: What,
+    /// Why, in the words of the loops.
+    pub notes: Vec<Note>,
+    /// Changes that were committed.
+    pub changes: Vec<ChangeRef>,
+}
+
+impl Record {
+    /// Whether people count it as a step: something visible changed, or a person acted.
+    pub fn visible(&self) -> bool {
+        !self.changes.is_empty() || matches!(self.what, What::Act { .. }) || matches!(&self.what, What::Runtime { reports, .. } if !reports.is_empty())
+    }
+}

@@ -1,0 +1,142 @@
+//! Requests are sent, served and answered.
+
+use crate::{Asker, Flight, FlightId, Latencies, ProcessId, RecordId, Step, What, World, agents::Told, flight::ClientLimit, world::Trace};
+use kubestep_apiserver::Actor;
+use kubestep_model::{Answer, Body, Key, Reason, Reply, Request, Status, Verb};
+use std::sync::Arc;
+
+/// The key that a request is about; the name may be empty (lists) or a prefix (names to be drawn).
+pub(crate) fn key_of(request: &Request) -> Key {
+    match &request.verb {
+        Verb::Get { key, .. } | Verb::Replace { key, .. } | Verb::Patch { key, .. } | Verb::Delete { key, .. } => key.clone(),
+        Verb::Bind { pod, .. } | Verb::Evict { pod, .. } => pod.clone(),
+        Verb::Token { account } => account.clone(),
+        Verb::List { kind, namespace, .. } => Key::new(*kind, namespace.clone().unwrap_or_else(|| "".into()), ""),
+        Verb::DeleteCollection { kind, namespace, .. } => Key::new(*kind, namespace.clone(), ""),
+        Verb::Create { kind, namespace, body } => {
+            let name: Arc<str> = match body {
+                Body::Typed(o) if o.meta().name.is_empty() => o.meta().generate_name.as_str().into(),
+                Body::Typed(o) => o.meta().name.clone(),
+                Body::Json(v) => v["metadata"]["name"].as_str().unwrap_or("").into(),
+            };
+            Key::new(*kind, namespace.clone(), name)
+        }
+    }
+}
+
+impl World {
+    /// Sends a request; it is served after its latency and, where the client limits itself, after its turn.
+    pub(crate) fn send_request(&mut self, asker: Asker, request: Request, actor: Actor, cause: Option<RecordId>) -> FlightId {
+        let wait = self.client_wait(&asker, &actor.user_agent);
+        let at = self.now + wait + Latencies::draw(self.latencies.request, &mut self.dice, "request");
+        let id = self.next_flight;
+        self.next_flight += 1;
+        self.flights.insert(id, Arc::new(Flight { asker, request: Arc::new(request), actor, sent: self.now, cause }));
+        self.due.put(Step::Serve(id), at);
+        id
+    }
+
+    /// kube-controller-manager: 20 a second, bursts of 30, for each controller; scheduler and kubelet: 50 and 100.
+    fn client_wait(&mut self, asker: &Asker, agent: &Arc<str>) -> std::time::Duration {
+        let (process, channel) = match asker {
+            Asker::Controller { process, .. } | Asker::Agent { process, .. } => (process, agent.clone()),
+            Asker::Events { process: process @ ProcessId::Manager, .. } => (process, agent.clone()),
+            Asker::Events { process, .. } => (process, "events".into()),
+            Asker::Client(_) => return std::time::Duration::ZERO,
+        };
+        let now = self.now;
+        let (rate, burst) = if *process == ProcessId::Manager { (20, 30) } else { (50, 100) };
+        let process = process.clone();
+        self.with_process(&process, |p| p.limits.entry(channel).or_insert_with(ClientLimit::new).reserve(now, rate, burst)).unwrap_or_default()
+    }
+
+    /// The API server serves a request and answers it.
+    pub(crate) fn serve(&mut self, id: FlightId, trace: &mut Trace) -> What {
+        let Some(flight) = self.flights.remove(&id) else { return What::Act { text: String::new() } };
+        trace.cause = flight.cause;
+        let before = self.store.revision();
+        let reply = if self.reaches_the_server(&flight.asker) {
+            let outcome = kubestep_apiserver::serve(&self.store, &flight.request, &flight.actor, self.now, &mut self.dice, &self.settings);
+            self.store = outcome.store;
+            self.audit = outcome.audit;
+            self.publish(before, trace);
+            outcome.reply
+        } else {
+            Err(Status::new(0, Reason::Timeout, "net/http: request canceled (Client.Timeout exceeded while awaiting headers)"))
+        };
+        let code = code_of(&flight.request, &reply);
+        let message = reply.as_ref().err().map(|s| s.message.clone());
+        let key = named(&flight.request, &reply);
+        let wrote = (self.store.revision() > before).then(|| self.store.revision());
+        self.answer(&flight, reply, wrote, trace);
+        self.count_write(&flight.asker, wrote.is_some());
+        What::Served {
+            who: flight.actor.user_agent.clone(),
+            verb: flight.request.verb.name(),
+            key,
+            subresource: flight.request.verb.subresource().name(),
+            code,
+            message,
+            dry_run: flight.request.dry_run,
+        }
+    }
+
+    fn reaches_the_server(&self, asker: &Asker) -> bool {
+        match asker {
+            Asker::Controller { process, .. } | Asker::Agent { process, .. } | Asker::Events { process, .. } => !self.faults.is_cut(process),
+            Asker::Client(_) => true,
+        }
+    }
+
+    fn answer(&mut self, flight: &Flight, reply: Reply, wrote: Option<u64>, trace: &mut Trace) {
+        match &flight.asker {
+            Asker::Controller { process, controller, key, slot } => {
+                let kind = flight.request.verb.kind();
+                let complete = self.with_loop(process, *controller, |l| {
+                    if let Some(revision) = wrote {
+                        l.wrote.insert((key.clone(), kind), revision);
+                    }
+                    let work = l.working.get_mut(key)?;
+                    // A reply for an earlier life of this controller finds other requests here, or none.
+                    if work.asked.get(*slot) != Some(&*flight.request) {
+                        return None;
+                    }
+                    *work.replies.get_mut(*slot)? = Some(reply);
+                    Some(work.replies.iter().all(Option::is_some))
+                });
+                if complete.flatten() == Some(true) {
+                    let at = self.now + Latencies::draw(self.latencies.think, &mut self.dice, "think");
+                    self.due.put(Step::Think(process.clone(), *controller, key.clone()), at);
+                }
+            }
+            Asker::Agent { process, ticket } => {
+                if self.is_up(process) {
+                    let told = Told::Answered { ticket: *ticket, request: (*flight.request).clone(), reply };
+                    self.tell(&process.clone(), told, trace);
+                }
+            }
+            Asker::Events { process, controller } => self.spoken(&process.clone(), *controller, &reply, flight.cause),
+            Asker::Client(id) => self.answer_client(*id, reply),
+        }
+    }
+}
+
+/// The code of an answer: 201 for what was made, 200 for the rest.
+fn code_of(request: &Request, reply: &Reply) -> u16 {
+    match reply {
+        Err(status) => status.code,
+        Ok(_) if request.verb.name() == "create" => 201,
+        Ok(_) => 200,
+    }
+}
+
+/// The key with the name that was drawn.
+fn named(request: &Request, reply: &Reply) -> Key {
+    let mut key = key_of(request);
+    if let Ok(Answer::Object { object, .. }) = reply
+        && object.kind() == key.kind
+    {
+        key.name = object.meta().name.clone();
+    }
+    key
+}
