@@ -1,0 +1,226 @@
+//! What a kubectl command can do: ask the API server, watch, sleep, print. Plain calls with `?`; a call that has no
+//! answer yet stops the command, which is run again from its start when the answer is there.
+
+use crate::fault::Fault;
+use kubestep_model::{
+    Answer, Instant, Key, Kind, Object, Reply, Request, Revision, Status, Subresource, Verb,
+    client::{Chunk, ClientAsk, ClientProgress, ClientTold, ClientTurn, Span, Stream, WatchEvent},
+    text::{FieldSelector, Selector},
+};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
+
+/// Why a command stopped. Commands pass it on with `?`.
+#[derive(Debug)]
+pub enum Stop {
+    /// It waits for this.
+    Awaiting(Box<ClientAsk>),
+    /// It ended; what there was to say is said.
+    Exit(i32),
+}
+
+/// What a step of a command returns.
+pub type Flow<T> = Result<T, Stop>;
+
+/// The context of one run of a command.
+#[derive(Debug)]
+pub struct Kc<'a> {
+    /// The namespace of the current context, or of `-n`.
+    pub namespace: Arc<str>,
+    /// Whether `-n` named it.
+    pub namespace_given: bool,
+    files: &'a BTreeMap<String, String>,
+    told: &'a [ClientTurn],
+    next: usize,
+    now: Instant,
+    output: Vec<Chunk>,
+    warned: BTreeSet<String>,
+}
+
+impl<'a> Kc<'a> {
+    /// A context that starts at a moment and knows what was told so far.
+    pub fn new(
+        files: &'a BTreeMap<String, String>,
+        namespace: Arc<str>,
+        started: Instant,
+        told: &'a [ClientTurn],
+    ) -> Self {
+        let (output, warned) = (vec![], BTreeSet::new());
+        Kc { namespace, namespace_given: false, files, told, next: 0, now: started, output, warned }
+    }
+
+    /// Where the command stands after a run.
+    pub fn end(self, flow: Flow<i32>) -> ClientProgress {
+        let next = match flow {
+            Ok(code) | Err(Stop::Exit(code)) => Ok(code),
+            Err(Stop::Awaiting(ask)) => Err(*ask),
+        };
+        ClientProgress { output: self.output, next }
+    }
+
+    /// The text of a file that lies beside the command.
+    pub fn file(&self, name: &str) -> Option<&'a str> {
+        let name = name.strip_prefix("./").unwrap_or(name);
+        self.files.get(name).map(String::as_str)
+    }
+
+    /// All files beside the command, by name.
+    pub fn files(&self) -> impl Iterator<Item = (&'a str, &'a str)> + use<'a> {
+        self.files.iter().map(|(name, text)| (name.as_str(), text.as_str()))
+    }
+
+    /// The time at which the last answer came.
+    pub fn now(&self) -> Instant {
+        self.now
+    }
+
+    fn turn(&mut self, ask: ClientAsk) -> Flow<&'a ClientTold> {
+        let Some(turn) = self.told.get(self.next) else { return Err(Stop::Awaiting(Box::new(ask))) };
+        if turn.ask != ask {
+            return Err(self.fail("this command was told the answer to another question; it cannot go on"));
+        }
+        self.next += 1;
+        self.now = turn.at;
+        Ok(&turn.told)
+    }
+
+    /// One request to the API server. Warnings in the answer are printed.
+    pub fn ask(&mut self, request: impl Into<Request>) -> Flow<Reply> {
+        let told = self.turn(ClientAsk::Api(request.into()))?;
+        let ClientTold::Reply(reply) = told else {
+            return Err(self.fail("the answer is not one of the API server"));
+        };
+        if let Ok(Answer::Object { warnings, .. } | Answer::Json { warnings, .. }) = reply {
+            for warning in warnings {
+                if self.warned.insert(warning.clone()) {
+                    self.err(format!("Warning: {warning}\n"));
+                }
+            }
+        }
+        Ok(reply.clone())
+    }
+
+    /// The object that a request answers.
+    pub fn ask_object(&mut self, request: impl Into<Request>) -> Flow<Result<Object, Status>> {
+        Ok(self.ask(request)?.and_then(|answer| match answer {
+            Answer::Object { object, .. } => Ok(object),
+            Answer::List { .. } | Answer::Json { .. } => {
+                Err(Status::bad_request("the answer is not an object"))
+            }
+        }))
+    }
+
+    /// Reads one object.
+    pub fn get(&mut self, key: Key) -> Flow<Result<Object, Status>> {
+        self.ask_object(Verb::Get { key, subresource: Subresource::None })
+    }
+
+    /// Lists a kind, in one namespace or (`None`) in all, with the list's revision.
+    pub fn list(
+        &mut self,
+        kind: Kind,
+        namespace: Option<Arc<str>>,
+        labels: Option<Selector>,
+        fields: Option<FieldSelector>,
+    ) -> Flow<Result<(Vec<Object>, Revision), Status>> {
+        Ok(self.ask(Verb::List { kind, namespace, labels, fields })?.and_then(|answer| match answer {
+            Answer::List { items, revision } => Ok((items, revision)),
+            Answer::Object { .. } | Answer::Json { .. } => {
+                Err(Status::bad_request("the answer is not a list"))
+            }
+        }))
+    }
+
+    /// The next events of a kind after a revision; none when `until` came first.
+    pub fn watch(
+        &mut self,
+        kind: Kind,
+        namespace: Option<Arc<str>>,
+        name: Option<Arc<str>>,
+        from: Revision,
+        until: Option<Instant>,
+    ) -> Flow<(Vec<WatchEvent>, Revision)> {
+        match self.turn(ClientAsk::Watch { kind, namespace, name, from, until })? {
+            ClientTold::Events { events, revision } => Ok((events.clone(), *revision)),
+            ClientTold::Reply(_) | ClientTold::Slept | ClientTold::Text(_) => {
+                Err(self.fail("the answer is not one of a watch"))
+            }
+        }
+    }
+
+    /// Does nothing for a while.
+    pub fn sleep(&mut self, duration: Duration) -> Flow<()> {
+        self.turn(ClientAsk::Sleep(duration)).map(|_| ())
+    }
+
+    /// What a container printed, or why that cannot be had.
+    pub fn logs(
+        &mut self,
+        pod: Key,
+        container: Arc<str>,
+        previous: bool,
+    ) -> Flow<Result<(String, i32), String>> {
+        self.text(ClientAsk::Logs { pod, container, previous })
+    }
+
+    /// What a command printed in a container and how it ended.
+    pub fn exec(
+        &mut self,
+        pod: Key,
+        container: Arc<str>,
+        command: Vec<String>,
+    ) -> Flow<Result<(String, i32), String>> {
+        self.text(ClientAsk::Exec { pod, container, command })
+    }
+
+    fn text(&mut self, ask: ClientAsk) -> Flow<Result<(String, i32), String>> {
+        match self.turn(ask)? {
+            ClientTold::Text(text) => Ok(text.clone()),
+            ClientTold::Reply(_) | ClientTold::Slept | ClientTold::Events { .. } => {
+                Err(self.fail("the answer is not a text"))
+            }
+        }
+    }
+
+    /// Prints to standard output.
+    pub fn out(&mut self, text: impl Into<String>) {
+        self.print(Stream::Out, text.into(), vec![]);
+    }
+
+    /// Prints to standard error.
+    pub fn err(&mut self, text: impl Into<String>) {
+        self.print(Stream::Err, text.into(), vec![]);
+    }
+
+    /// Prints text in which some parts name objects.
+    pub fn print(&mut self, stream: Stream, text: String, spans: Vec<Span>) {
+        if !text.is_empty() {
+            self.output.push(Chunk { stream, text, spans });
+        }
+    }
+
+    /// Ends the command with `error: …` and exit code 1.
+    pub fn fail(&mut self, text: impl Into<String>) -> Stop {
+        self.fault(&Fault::Text(text.into()))
+    }
+
+    /// Ends the command with a fault's words and exit code 1.
+    pub fn fault(&mut self, fault: &Fault) -> Stop {
+        self.err(fault.message());
+        Stop::Exit(1)
+    }
+
+    /// Ends the command because Kubestep does not do what was asked.
+    pub fn not_done(&mut self, what: &str) -> Stop {
+        self.err(format!("error: {what}: Kubestep does not do this\n"));
+        Stop::Exit(1)
+    }
+
+    /// Ends the command with a usage error. Upstream: kubectl/pkg/cmd/util, UsageErrorf.
+    pub fn usage(&mut self, path: &str, text: &str) -> Stop {
+        self.fail(format!("{text}\nSee '{path} -h' for help and examples"))
+    }
+}

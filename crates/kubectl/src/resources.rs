@@ -1,0 +1,86 @@
+//! From what a person types to a kind: short names, plurals, `kind.group`, `resource.version.group`, `all`.
+
+use crate::fault::Fault;
+use kubestep_model::Kind;
+
+/// What `all` stands for, in the order in which it is shown.
+const ALL: &[&str] = &[
+    "pods",
+    "replicationcontrollers",
+    "services",
+    "daemonsets.apps",
+    "deployments.apps",
+    "replicasets.apps",
+    "statefulsets.apps",
+    "horizontalpodautoscalers.autoscaling",
+    "cronjobs.batch",
+    "jobs.batch",
+];
+
+/// Replaces `all` in a comma-separated list of resources.
+pub fn expand(list: &str) -> String {
+    list.split(',')
+        .map(|word| if word == "all" { ALL.join(",") } else { word.to_owned() })
+        .collect::<Vec<_>>()
+        .join(",")
+}
+
+/// The kind that a word names. Upstream: cli-runtime/pkg/resource, Builder.mappingFor.
+pub fn resolve(word: &str) -> Result<Kind, Fault> {
+    let dots: Vec<&str> = word.splitn(3, '.').collect();
+    if let [resource, version, group] = dots.as_slice()
+        && let Some(kind) = find(resource, group, Some(version))
+    {
+        return Ok(kind);
+    }
+    let (resource, group) = word.split_once('.').unwrap_or((word, ""));
+    find(resource, group, None).ok_or_else(|| {
+        let place = if group.is_empty() { String::new() } else { format!(" in group \"{group}\"") };
+        Fault::Text(format!("the server doesn't have a resource type \"{resource}\"{place}"))
+    })
+}
+
+fn find(resource: &str, group: &str, version: Option<&str>) -> Option<Kind> {
+    let lower = resource.to_lowercase();
+    let named = |kind: &Kind| {
+        let row = kind.row();
+        let fits = row.resource == lower || row.singular == lower || row.short.contains(&lower.as_str());
+        (fits || row.kind == resource) && version.is_none_or(|v| v == row.version)
+    };
+    let all = || Kind::all().filter(named);
+    if group.is_empty() && version.is_none() {
+        return all().next();
+    }
+    all()
+        .find(|k| k.group() == group)
+        .or_else(|| all().find(|k| !group.is_empty() && k.group().starts_with(group)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_lead_to_kinds() {
+        for (word, want) in [
+            ("po", "Pod"),
+            ("Pods", "Pod"),
+            ("deploy", "Deployment"),
+            ("deployment.apps", "Deployment"),
+            ("deployments.v1.apps", "Deployment"),
+            ("Deployment.v1.apps", "Deployment"),
+            ("rs.app", "ReplicaSet"),
+            ("ev", "Event"),
+            ("hpa", "HorizontalPodAutoscaler"),
+        ] {
+            assert_eq!(resolve(word).map(Kind::name), Ok(want), "{word}");
+        }
+        let text = |word: &str| resolve(word).map_err(|f| f.text());
+        assert_eq!(text("depoyments").unwrap_err(), "the server doesn't have a resource type \"depoyments\"");
+        assert_eq!(
+            text("x.apps").unwrap_err(),
+            "the server doesn't have a resource type \"x\" in group \"apps\""
+        );
+        assert!(expand("all").split(',').all(|word| resolve(word).is_ok()));
+    }
+}

@@ -1,0 +1,272 @@
+//! Which objects a command is about: from arguments, selectors and files to objects.
+//! Upstream: cli-runtime/pkg/resource, Builder (v1.37).
+
+use crate::{
+    args::Args,
+    fault::Fault,
+    kc::{Flow, Kc},
+    manifest, resources,
+};
+use kubestep_model::{
+    Key, Kind, Object, Revision,
+    text::{FieldSelector, Selector},
+};
+use std::sync::Arc;
+
+/// One object that a command is about.
+#[derive(Clone, Debug)]
+pub struct Info {
+    /// Its key.
+    pub key: Key,
+    /// As the API server has it.
+    pub object: Object,
+    /// The file that named it, if one did.
+    pub source: String,
+}
+
+/// How to look for objects.
+#[derive(Clone, Debug, Default)]
+pub struct Select {
+    /// `TYPE NAME…`, `TYPE/NAME…`, `TYPE,TYPE`.
+    pub words: Vec<String>,
+    /// `-f`.
+    pub files: Vec<String>,
+    /// `-R`.
+    pub recursive: bool,
+    /// `-l`.
+    pub labels: String,
+    /// `--field-selector`.
+    pub fields: String,
+    /// `--all`.
+    pub all: bool,
+    /// `-A`.
+    pub all_namespaces: bool,
+    /// Whether a type without a name stands for all of that type.
+    pub types_alone: bool,
+    /// Whether types and names may be of one kind only.
+    pub one_kind: bool,
+}
+
+impl Select {
+    /// What the common flags of a command say, for the words after its own arguments.
+    pub fn from(args: &Args, words: &[String]) -> Select {
+        Select {
+            words: words.to_vec(),
+            files: args.all("filename").to_vec(),
+            recursive: args.on("recursive"),
+            labels: args.text_or_empty("selector").trim().to_owned(),
+            fields: args.text_or_empty("field-selector").trim().to_owned(),
+            all: args.on("all"),
+            all_namespaces: args.on("all-namespaces"),
+            ..Select::default()
+        }
+    }
+}
+
+/// What was found.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// The objects, in the order in which they were named or listed.
+    pub infos: Vec<Info>,
+    /// What could not be read.
+    pub faults: Vec<Fault>,
+    /// Whether exactly one object was asked for.
+    pub single: bool,
+    /// The kinds that were listed, with the list's revision.
+    pub lists: Vec<(Kind, Revision)>,
+}
+
+/// What a line names, before anything is read.
+enum Named {
+    Keys(Vec<Key>),
+    Kinds(Vec<Kind>),
+}
+
+/// Looks for objects. A mistake in what was asked ends the command; what is missing is in `faults`.
+pub fn find(kc: &mut Kc<'_>, select: &Select) -> Flow<Found> {
+    if !select.files.is_empty() {
+        return from_files(kc, select);
+    }
+    match named(kc, select) {
+        Err(fault) => Err(kc.fault(&fault)),
+        Ok(Named::Keys(keys)) => by_name(kc, keys),
+        Ok(Named::Kinds(kinds)) => by_kind(kc, select, &kinds),
+    }
+}
+
+fn fault(text: impl Into<String>) -> Fault {
+    Fault::Text(text.into())
+}
+
+fn named(kc: &Kc<'_>, select: &Select) -> Result<Named, Fault> {
+    let words = normalise(&select.words);
+    let slashes = words.iter().filter(|w| w.contains('/')).count();
+    let selecting = !select.labels.is_empty() || !select.fields.is_empty() || select.all;
+    if slashes > 0 {
+        if slashes != words.len() {
+            return Err(fault(
+                "there is no need to specify a resource type as a separate argument when passing arguments in resource/name form (e.g. 'kubectl get resource/<resource_name>' instead of 'kubectl get resource resource/<resource_name>'",
+            ));
+        }
+        let pairs: Vec<(&str, &str)> = words.iter().map(|w| pair(w)).collect::<Result<_, _>>()?;
+        if selecting {
+            return Err(fault(
+                "selectors and the all flag cannot be used when passing resource/name arguments",
+            ));
+        }
+        return keys(kc, select, &pairs);
+    }
+    let Some((first, names)) = words.split_first() else {
+        return Err(fault(if selecting {
+            "at least one resource must be specified to use a selector"
+        } else {
+            "You must provide one or more resources by argument or filename.\nExample resource specifications include:\n   '-f rsrc.yaml'\n   '--filename=rsrc.json'\n   '<resource> <name>'\n   '<resource>'"
+        }));
+    };
+    if !names.is_empty() && selecting {
+        return Err(fault("name cannot be provided when a selector is specified"));
+    }
+    let expanded = resources::expand(first);
+    let types: Vec<&str> = expanded.split(',').filter(|t| !t.is_empty()).collect();
+    if names.is_empty() {
+        let mut kinds: Vec<Kind> = Vec::new();
+        for kind in types.iter().map(|t| resources::resolve(t)) {
+            let kind = kind?;
+            if !kinds.contains(&kind) {
+                kinds.push(kind);
+            }
+        }
+        if !selecting && !select.types_alone {
+            return Err(fault("resource(s) were provided, but no name was specified"));
+        }
+        if select.one_kind && kinds.len() > 1 {
+            return Err(fault("you may only specify a single resource type"));
+        }
+        return Ok(Named::Kinds(kinds));
+    }
+    let [one] = types.as_slice() else { return Err(fault("you must specify only one resource")) };
+    let pairs: Vec<(&str, &str)> = names.iter().map(|name| (*one, name.as_str())).collect();
+    keys(kc, select, &pairs)
+}
+
+/// `a,b c d` as `a/c a/d b/c b/d`.
+fn normalise(words: &[String]) -> Vec<String> {
+    match words.split_first() {
+        Some((first, names))
+            if !names.is_empty() && first.split(',').filter(|t| !t.is_empty()).count() > 1 =>
+        {
+            let types = first.split(',').filter(|t| !t.is_empty());
+            types.flat_map(|t| names.iter().map(move |n| format!("{t}/{n}"))).collect()
+        }
+        _ => words.to_vec(),
+    }
+}
+
+fn pair(word: &str) -> Result<(&str, &str), Fault> {
+    let (kind, name) = word.split_once('/').unwrap_or((word, ""));
+    if name.contains('/') {
+        return Err(fault("arguments in resource/name form may not have more than one slash"));
+    }
+    if kind.is_empty() || name.is_empty() || kind.contains(',') {
+        return Err(fault("arguments in resource/name form must have a single resource and name"));
+    }
+    Ok((kind, name))
+}
+
+fn keys(kc: &Kc<'_>, select: &Select, pairs: &[(&str, &str)]) -> Result<Named, Fault> {
+    let mut keys: Vec<Key> = Vec::new();
+    for (word, name) in pairs {
+        let kind = resources::resolve(word)?;
+        if kind.namespaced() && select.all_namespaces {
+            return Err(fault("a resource cannot be retrieved by name across all namespaces"));
+        }
+        if select.one_kind && keys.first().is_some_and(|k| k.kind != kind) {
+            return Err(fault("you may only specify a single resource type"));
+        }
+        let namespace: Arc<str> = if kind.namespaced() { kc.namespace.clone() } else { "".into() };
+        keys.push(Key::new(kind, namespace, *name));
+    }
+    Ok(Named::Keys(keys))
+}
+
+fn by_name(kc: &mut Kc<'_>, keys: Vec<Key>) -> Flow<Found> {
+    let mut found = Found { single: keys.len() == 1, ..Found::default() };
+    for key in keys {
+        match get(kc, key.clone())? {
+            Ok(object) => found.infos.push(Info { key, object, source: String::new() }),
+            Err(fault) => found.faults.push(fault),
+        }
+    }
+    Ok(found)
+}
+
+/// Reads one object; where it is missing because its namespace is, that is said. Upstream: Info.Get.
+pub fn get(kc: &mut Kc<'_>, key: Key) -> Flow<Result<Object, Fault>> {
+    let status = match kc.get(key.clone())? {
+        Ok(object) => return Ok(Ok(object)),
+        Err(status) => status,
+    };
+    if status.is_not_found() && !matches!(&*key.namespace, "" | "default") {
+        let namespace = Key::new(Kind::Namespace, "", key.namespace.clone());
+        if let Err(missing) = kc.get(namespace)?
+            && missing.is_not_found()
+        {
+            return Ok(Err(missing.into()));
+        }
+    }
+    Ok(Err(status.into()))
+}
+
+fn by_kind(kc: &mut Kc<'_>, select: &Select, kinds: &[Kind]) -> Flow<Found> {
+    let labels = match Selector::parse(&select.labels) {
+        Ok(labels) => Some(labels).filter(|l| !l.is_empty()),
+        Err(why) => return Err(kc.fail(format!("unable to parse requirement: {why}"))),
+    };
+    let fields = match FieldSelector::parse(&select.fields) {
+        Ok(fields) => Some(fields).filter(|f| !f.is_empty()),
+        Err(why) => return Err(kc.fail(why)),
+    };
+    let mut found = Found::default();
+    for &kind in kinds {
+        let everywhere = select.all_namespaces || !kind.namespaced();
+        let namespace = (!everywhere).then(|| kc.namespace.clone());
+        match kc.list(kind, namespace, labels.clone(), fields.clone())? {
+            Ok((items, revision)) => {
+                found.lists.push((kind, revision));
+                let info = |object: Object| Info { key: object.key(), object, source: String::new() };
+                found.infos.extend(items.into_iter().map(info));
+            }
+            Err(status) => found.faults.push(status.into()),
+        }
+    }
+    Ok(found)
+}
+
+fn from_files(kc: &mut Kc<'_>, select: &Select) -> Flow<Found> {
+    if !select.words.is_empty() {
+        let text =
+            "when paths, URLs, or stdin is provided as input, you may not specify resource arguments as well";
+        return Err(kc.fail(text));
+    }
+    let how = manifest::Reading { files: select.files.clone(), recursive: select.recursive, validate: false };
+    let read = manifest::read(kc, &how);
+    if let Some(fault) = Fault::all(read.stops) {
+        return Err(kc.fault(&fault));
+    }
+    let mut found = Found { single: read.single, ..Found::default() };
+    for item in read.items {
+        let manifest = match item {
+            Ok(manifest) => manifest,
+            Err(fault) => {
+                found.faults.push(fault);
+                continue;
+            }
+        };
+        let key = Key { kind: manifest.kind, namespace: manifest.namespace, name: manifest.name };
+        match get(kc, key.clone())? {
+            Ok(object) => found.infos.push(Info { key, object, source: manifest.source }),
+            Err(fault) => found.faults.push(fault),
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,64 @@
+//! Splits a command line into words as a shell does.
+
+/// The words of a line: blanks separate, quotes and backslashes keep together. No variables, pipes or globs.
+/// Errors: what is wrong with the line, in a shell's words.
+pub fn split(line: &str) -> Result<Vec<String>, String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut chars = line.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            ' ' | '\t' | '\n' | '\r' => words.extend(word.take()),
+            '\'' => quoted(&mut chars, word.get_or_insert_default(), '\'')?,
+            '"' => quoted(&mut chars, word.get_or_insert_default(), '"')?,
+            '\\' => match chars.next() {
+                Some('\n') | None => {}
+                Some(next) => word.get_or_insert_default().push(next),
+            },
+            '#' if word.is_none() => break,
+            _ => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    Ok(words)
+}
+
+fn quoted(chars: &mut std::str::Chars<'_>, word: &mut String, quote: char) -> Result<(), String> {
+    while let Some(c) = chars.next() {
+        if c == quote {
+            return Ok(());
+        }
+        if c != '\\' || quote == '\'' {
+            word.push(c);
+            continue;
+        }
+        match chars.next() {
+            Some(next @ ('"' | '\\' | '$' | '`')) => word.push(next),
+            Some('\n') => {}
+            Some(next) => word.extend(['\\', next]),
+            None => break,
+        }
+    }
+    Err(format!("unexpected EOF while looking for matching `{quote}'"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split;
+
+    #[test]
+    fn splits_as_a_shell() {
+        for (line, want) in [
+            ("get  pods\t-o wide", vec!["get", "pods", "-o", "wide"]),
+            (r#"annotate x a="b c, d""#, vec!["annotate", "x", "a=b c, d"]),
+            (r#"patch x -p '{"a":"\n"}'"#, vec!["patch", "x", "-p", r#"{"a":"\n"}"#]),
+            (r#"a\ b "c\"d" '' "" # rest"#, vec!["a b", "c\"d", "", ""]),
+            ("jsonpath='{.a\\.b} {.c}'", vec!["jsonpath={.a\\.b} {.c}"]),
+            ("", vec![]),
+        ] {
+            assert_eq!(split(line).unwrap(), want, "{line}");
+        }
+        assert!(split("'a").is_err());
+        assert!(split("\"a\\").is_err());
+    }
+}

@@ -1,0 +1,46 @@
+//! The recorded vectors of kubectl's own functions.
+
+use serde_json::Value;
+
+fn check(name: &str) {
+    let path = format!("{}/../../tests/golden/vectors/{name}.json", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(&path).expect("the vectors are there");
+    let file: Value = serde_json::from_str(&text).expect("the vectors are JSON");
+    let cases = file["cases"].as_array().expect("there are cases");
+    let mut wrong = Vec::new();
+    for (at, case) in cases.iter().enumerate() {
+        let ours = kubestep_kubectl::vectors::run(name, &case["in"]).expect("the function is here");
+        if ours != case["out"] {
+            wrong.push(format!("case {at}\n  in   {}\n  want {}\n  ours {ours}", case["in"], case["out"]));
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{name}: {} of {} differ\n{}",
+        wrong.len(),
+        cases.len(),
+        wrong[..wrong.len().min(3)].join("\n")
+    );
+    assert!(!cases.is_empty());
+}
+
+macro_rules! vectors {
+    ($($test:ident $name:literal)*) => { $(#[test] fn $test() { check($name); })* };
+}
+
+vectors! {
+    printer_deployment "printer-deployment"
+    printer_replica_set "printer-replicaset"
+    printer_pod "printer-pod"
+    printer_service "printer-service"
+    printer_endpoints "printer-endpoints"
+    printer_endpoint_slice "printer-endpointslice"
+    printer_event "printer-event"
+    printer_node "printer-node"
+    printer_namespace "printer-namespace"
+    printer_config_map "printer-configmap"
+    printer_secret "printer-secret"
+    printer_service_account "printer-serviceaccount"
+    printer_resource_quota "printer-resourcequota"
+    printer_lease "printer-lease"
+}
