@@ -10,7 +10,7 @@ use std::{collections::BTreeMap, sync::Arc};
 #[serde(rename_all = "camelCase", default)]
 #[allow(missing_docs)]
 pub struct NodeSpec {
-    pub name: Arc<str>,
+    pub name: String,
     pub cpu: Quantity,
     pub memory: Quantity,
     pub pods: i64,
@@ -26,10 +26,13 @@ impl Default for NodeSpec {
     }
 }
 
-/// What identifies a machine; the boot id changes with every start.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// What a kubelet finds on its machine; the boot id changes with every start.
+#[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
 pub struct MachineInfo {
+    pub spec: NodeSpec,
+    /// Counts the machines of a cluster from 0.
+    pub index: u32,
     pub machine_id: Arc<str>,
     pub system_uuid: Arc<str>,
     pub boot_id: Arc<str>,
@@ -91,7 +94,7 @@ pub enum ProbeKind {
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
 pub enum Report {
-    Listed { machine: MachineInfo, pods: OrdMap<Arc<str>, RuntimePod>, images: OrdMap<Arc<str>, RuntimeImage> },
+    Listed { pods: OrdMap<Arc<str>, RuntimePod>, images: OrdMap<Arc<str>, RuntimeImage> },
     /// The sandbox was made or stopped.
     Sandbox { pod: Arc<str>, sandbox: Sandbox },
     /// An image is there (under its full name), or the text of the refusal.

@@ -1,0 +1,477 @@
+//! One node's machine and its container runtime: orders in, reports out, and what happens by itself in between.
+
+use super::{
+    process::{self, Cursor, Disk, Run},
+    program,
+    registry::{Image, Registry, pull_error},
+    sha256,
+};
+use imbl::OrdMap;
+use kubestep_control::{
+    ContainerConfig, ExecAnswer, MachineInfo, NodeSpec, Order, ProbeKind, Report, RuntimeContainer, RuntimeImage, RuntimePod,
+    RuntimeState, Sandbox, full_image_name,
+};
+use kubestep_model::{Dice, Instant};
+use std::{sync::Arc, time::Duration};
+
+/// A sandbox with its network takes about this long.
+const SANDBOX: Duration = Duration::from_millis(150);
+/// One round trip to the registry.
+const REFUSAL: Duration = Duration::from_millis(300);
+/// How long a server needs after SIGTERM.
+const STOP: Duration = Duration::from_millis(100);
+
+/// Something that will happen by itself.
+#[derive(Clone, Debug, PartialEq)]
+enum Due {
+    Sandbox { pod: Arc<str>, host_network: bool },
+    Pull { image: Arc<str> },
+    /// The process goes on after a sleep, or ends.
+    Process { id: Arc<str> },
+    /// SIGTERM was answered, or SIGKILL comes.
+    Stop { id: Arc<str>, code: i32 },
+    Exec { number: u64, answer: ExecAnswer },
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Held {
+    pod: Arc<str>,
+    info: Arc<RuntimeContainer>,
+    config: Arc<ContainerConfig>,
+    image: Option<Arc<Image>>,
+    process: Option<Cursor>,
+    disk: Disk,
+    /// A `Stop` waits for the end; its entry in the due list.
+    stop: Option<(Instant, u64)>,
+    alarm: Option<(Instant, u64)>,
+}
+
+/// The machine of one node.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Machine {
+    spec: NodeSpec,
+    index: u32,
+    /// When it last did anything.
+    now: Instant,
+    next_ip: u32,
+    boots: u32,
+    sandboxes: OrdMap<Arc<str>, Sandbox>,
+    containers: OrdMap<Arc<str>, Held>,
+    images: OrdMap<Arc<str>, RuntimeImage>,
+    due: OrdMap<(Instant, u64), Due>,
+    sequence: u64,
+    /// What probes answer by order of the session: (pod, container, probe).
+    answers: OrdMap<(Arc<str>, Arc<str>, ProbeKind), bool>,
+}
+
+impl Machine {
+    /// A machine that was just switched on. Pods get addresses of 10.244.INDEX.0/24.
+    pub fn new(spec: &NodeSpec, index: u32) -> Self {
+        Machine {
+            spec: spec.clone(),
+            index,
+            now: Instant::START,
+            next_ip: 2,
+            boots: 0,
+            sandboxes: OrdMap::new(),
+            containers: OrdMap::new(),
+            images: OrdMap::new(),
+            due: OrdMap::new(),
+            sequence: 0,
+            answers: OrdMap::new(),
+        }
+    }
+
+    /// What a kubelet finds on it.
+    pub fn info(&self) -> MachineInfo {
+        let id = sha256::hex(&format!("machine {}", self.spec.name));
+        let boot = sha256::hex(&format!("boot {} of {}", self.boots, self.spec.name));
+        MachineInfo { spec: self.spec.clone(), index: self.index, machine_id: id[..32].into(), system_uuid: uuid(&id), boot_id: uuid(&boot) }
+    }
+
+    /// When something happens by itself.
+    pub fn next_due(&self) -> Option<Instant> {
+        self.due.get_min().map(|((at, _), _)| *at)
+    }
+
+    /// The containers of all pods: the pod's uid and the container.
+    pub fn containers(&self) -> impl Iterator<Item = (&Arc<str>, &RuntimeContainer)> {
+        self.containers.values().map(|h| (&h.pod, &*h.info))
+    }
+
+    /// The images on the machine.
+    pub fn images(&self) -> impl Iterator<Item = &RuntimeImage> {
+        self.images.values()
+    }
+
+    /// Carries out an order; answers what is known at once.
+    pub fn order(&mut self, order: Order, registry: &Registry, now: Instant, dice: &mut Dice) -> Vec<Report> {
+        self.now = now;
+        match order {
+            Order::List => vec![self.list()],
+            Order::RunSandbox { pod, host_network } => self.later(now + SANDBOX, Due::Sandbox { pod, host_network }),
+            Order::Pull { image } => {
+                let row = registry.get(&image).filter(|row| !row.denied);
+                self.later(now + row.map_or(REFUSAL, |row| row.pull), Due::Pull { image })
+            }
+            Order::Start(config) => self.start(&config, registry, now, dice),
+            Order::Stop { pod, id, grace } => self.stop(pod, id, grace, now),
+            Order::StopSandbox { pod } => self.stop_sandbox(&pod, now),
+            Order::RemoveContainer { pod, id } => {
+                if let Some(held) = self.containers.remove(&id) {
+                    self.forget(&held);
+                }
+                vec![Report::ContainerRemoved { pod, id }]
+            }
+            Order::RemovePod { pod } => {
+                let ids: Vec<_> = self.containers.iter().filter(|(_, h)| h.pod == pod).map(|(id, _)| id.clone()).collect();
+                for id in ids {
+                    if let Some(held) = self.containers.remove(&id) {
+                        self.forget(&held);
+                    }
+                }
+                self.sandboxes.remove(&pod);
+                vec![Report::PodRemoved { pod }]
+            }
+            Order::Exec { number, pod, id, probe, command, timeout_seconds } => {
+                let (after, answer) = self.probe(&pod, &id, probe, &command, timeout_seconds, now);
+                if after.is_zero() {
+                    return vec![Report::ExecDone { number, answer }];
+                }
+                self.later(now + after, Due::Exec { number, answer })
+            }
+        }
+    }
+
+    /// Lets happen what is due first, if its time has come.
+    pub fn fire(&mut self, registry: &Registry, now: Instant, dice: &mut Dice) -> Vec<Report> {
+        let Some((key, due)) = self.due.get_min().map(|(k, d)| (*k, d.clone())) else { return vec![] };
+        if key.0 > now {
+            return vec![];
+        }
+        self.due.remove(&key);
+        self.now = now;
+        match due {
+            Due::Sandbox { pod, host_network } => {
+                let ip = if host_network { "".into() } else { self.address() };
+                let sandbox = Sandbox { id: new_id(dice), ready: true, created: now, ip };
+                self.sandboxes.insert(pod.clone(), sandbox.clone());
+                vec![Report::Sandbox { pod, sandbox }]
+            }
+            Due::Pull { image } => vec![self.pulled(image, registry)],
+            Due::Process { id } => self.go_on(&id, now),
+            Due::Stop { id, code } => self.finish(&id, code, "", now),
+            Due::Exec { number, answer } => vec![Report::ExecDone { number, answer }],
+        }
+    }
+
+    /// Ends the process of a pod's containers (or of one of them) with this code.
+    pub fn exit(&mut self, pod: &str, container: Option<&str>, code: i32, oom: bool, now: Instant) -> Vec<Report> {
+        let matches = |h: &Held| {
+            &*h.pod == pod && h.info.state == RuntimeState::Running && container.is_none_or(|c| c == &*h.info.name)
+        };
+        let ids: Vec<_> = self.containers.iter().filter(|(_, h)| matches(h)).map(|(id, _)| id.clone()).collect();
+        let reason = if oom { "OOMKilled" } else { "" };
+        ids.iter().flat_map(|id| self.finish(id, code, reason, now)).collect()
+    }
+
+    /// Decides what a probe of a container (or of all of the pod) answers from now on.
+    pub fn set_probe(&mut self, pod: &str, container: Option<&str>, probe: ProbeKind, answer: bool) {
+        self.answers.insert((pod.into(), container.unwrap_or_default().into(), probe), answer);
+    }
+
+    /// A power cut: all processes end at once, nothing is told to anybody.
+    pub fn power_off(&mut self) {
+        let now = self.now;
+        let ids: Vec<_> = self.containers.keys().cloned().collect();
+        for id in ids {
+            self.finish(&id, 255, "Unknown", now);
+        }
+        let pods: Vec<_> = self.sandboxes.keys().cloned().collect();
+        for pod in pods {
+            if let Some(sandbox) = self.sandboxes.get_mut(&pod) {
+                sandbox.ready = false;
+            }
+        }
+        self.due.clear();
+        self.boots += 1;
+    }
+
+    /// What a container printed, newest run first: the run now, or (`previous`) the one before. With the times.
+    pub fn logs(&self, pod: &str, container: &str, previous: bool) -> Option<Vec<(Instant, Arc<str>)>> {
+        let mut runs: Vec<&Held> =
+            self.containers.values().filter(|h| &*h.pod == pod && &*h.info.name == container).collect();
+        runs.sort_by_key(|h| std::cmp::Reverse(h.info.attempt));
+        runs.get(usize::from(previous)).map(|h| h.disk.printed.iter().cloned().collect())
+    }
+
+    /// Runs a command in the running container of a pod; what it prints and its exit code.
+    pub fn exec(&mut self, pod: &str, container: &str, command: &[String], now: Instant) -> Option<(String, i32)> {
+        let running = |h: &Held| &*h.pod == pod && &*h.info.name == container && h.info.state == RuntimeState::Running;
+        let id = self.containers.iter().find(|(_, h)| running(h)).map(|(id, _)| id.clone())?;
+        let held = self.containers.get_mut(&id)?;
+        match process::exec(command, &mut held.disk, now) {
+            Ok((_, code, text)) => Some((text, code)),
+            Err(()) => Some((String::new(), 0)),
+        }
+    }
+
+    fn list(&self) -> Report {
+        let mut pods: OrdMap<Arc<str>, RuntimePod> = OrdMap::new();
+        for (pod, sandbox) in &self.sandboxes {
+            pods.entry(pod.clone()).or_default().sandbox = Some(sandbox.clone());
+        }
+        for (id, held) in &self.containers {
+            pods.entry(held.pod.clone()).or_default().containers.insert(id.clone(), held.info.clone());
+        }
+        Report::Listed { pods, images: self.images.clone() }
+    }
+
+    fn later(&mut self, at: Instant, due: Due) -> Vec<Report> {
+        self.alarm(at, due);
+        vec![]
+    }
+
+    fn alarm(&mut self, at: Instant, due: Due) -> (Instant, u64) {
+        self.sequence += 1;
+        self.due.insert((at, self.sequence), due);
+        (at, self.sequence)
+    }
+
+    fn forget(&mut self, held: &Held) {
+        for key in held.alarm.iter().chain(&held.stop) {
+            self.due.remove(key);
+        }
+    }
+
+    fn address(&mut self) -> Arc<str> {
+        let ip = format!("10.244.{}.{}", self.index, self.next_ip).into();
+        self.next_ip = if self.next_ip >= 254 { 2 } else { self.next_ip + 1 };
+        ip
+    }
+
+    fn pulled(&mut self, image: Arc<str>, registry: &Registry) -> Report {
+        let name = full_image_name(&image);
+        let result = match registry.get(&name) {
+            Some(row) if !row.denied => {
+                let pulled = row.pulled(&name);
+                self.images.insert(pulled.name.clone(), pulled.clone());
+                Ok(pulled)
+            }
+            row => Err(pull_error(&name, row.is_some()).into()),
+        };
+        Report::Pulled { image, result }
+    }
+
+    fn start(&mut self, config: &Arc<ContainerConfig>, registry: &Registry, now: Instant, dice: &mut Dice) -> Vec<Report> {
+        let (pod, name) = (config.pod.clone(), config.name.clone());
+        let full = full_image_name(&config.image);
+        let found = self.images.get(full.as_str()).cloned().or_else(|| {
+            self.images.values().find(|i| *i.id == *config.image || *i.image_ref == *config.image).cloned()
+        });
+        let Some(image) = found else {
+            let text = format!("failed to get image from containerd \"{}\": not found", config.image);
+            return vec![Report::StartDone { pod, name, result: Err((None, text.into())) }];
+        };
+        let row = registry.get(&image.name).cloned().map(Arc::new);
+        let id = new_id(dice);
+        let mut info = RuntimeContainer {
+            id: id.clone(),
+            name: name.clone(),
+            attempt: config.attempt,
+            image: image.name.clone(),
+            image_ref: image.image_ref.clone(),
+            state: RuntimeState::Running,
+            created: now,
+            started: Some(now),
+            ..RuntimeContainer::default()
+        };
+        if let Some(row) = row.as_ref().filter(|row| !row.start_error.is_empty()) {
+            let text = start_error(&row.start_error);
+            info = RuntimeContainer {
+                state: RuntimeState::Exited,
+                started: None,
+                finished: Some(now),
+                exit_code: 128,
+                reason: "StartError".into(),
+                message: text.as_str().into(),
+                ..info
+            };
+            let info = self.hold(&pod, info, config, Some(row.clone()));
+            let refusal = Report::StartDone { pod: pod.clone(), name, result: Err((Some(id), text.into())) };
+            return vec![Report::Container { pod, container: info }, refusal];
+        }
+        let info = self.hold(&pod, info, config, row);
+        let mut reports = vec![Report::Container { pod: pod.clone(), container: info }];
+        reports.push(Report::StartDone { pod, name, result: Ok(id.clone()) });
+        reports.extend(self.begin(&id, now));
+        reports
+    }
+
+    fn hold(&mut self, pod: &Arc<str>, info: RuntimeContainer, config: &Arc<ContainerConfig>, image: Option<Arc<Image>>) -> Arc<RuntimeContainer> {
+        let info = Arc::new(info);
+        let disk = Disk { mounted: config.files.clone(), ..Disk::default() };
+        let process = program::parse(&config.command).map(|p| Cursor::new(p, false));
+        let held = Held { pod: pod.clone(), info: info.clone(), config: config.clone(), image, process, disk, stop: None, alarm: None };
+        self.containers.insert(info.id.clone(), held);
+        info
+    }
+
+    /// A process begins: what its image prints, then its program or its image's table row.
+    fn begin(&mut self, id: &Arc<str>, now: Instant) -> Vec<Report> {
+        let Some(held) = self.containers.get_mut(id) else { return vec![] };
+        let image = held.image.clone();
+        if let Some(image) = image.as_ref().filter(|i| !i.logs.is_empty()) {
+            held.disk.print(now, &image.logs);
+        }
+        if held.process.is_some() {
+            return self.go_on(id, now);
+        }
+        if let Some(image) = image.filter(|i| i.ends()) {
+            if image.after.is_zero() {
+                return self.go_on(id, now);
+            }
+            self.set_alarm(id, now + image.after);
+        }
+        vec![]
+    }
+
+    fn set_alarm(&mut self, id: &Arc<str>, at: Instant) {
+        let alarm = self.alarm(at, Due::Process { id: id.clone() });
+        if let Some(held) = self.containers.get_mut(id) {
+            held.alarm = Some(alarm);
+        }
+    }
+
+    fn go_on(&mut self, id: &Arc<str>, now: Instant) -> Vec<Report> {
+        let Some(held) = self.containers.get_mut(id) else { return vec![] };
+        held.alarm = None;
+        let run = match (&mut held.process, &held.image) {
+            (Some(cursor), _) => cursor.run(&mut held.disk, now),
+            (None, Some(image)) => Run::Ended(image.exit.unwrap_or(0)),
+            (None, None) => Run::Stays,
+        };
+        match run {
+            Run::Sleeps(length) => {
+                self.set_alarm(id, now + length);
+                vec![]
+            }
+            Run::Stays => vec![],
+            Run::Ended(code) => {
+                let killed = held.image.as_ref().is_some_and(|i| i.oom) && code == 137;
+                self.finish(id, code, if killed { "OOMKilled" } else { "" }, now)
+            }
+        }
+    }
+
+    fn finish(&mut self, id: &Arc<str>, code: i32, reason: &str, now: Instant) -> Vec<Report> {
+        let Some(held) = self.containers.get_mut(id).filter(|h| h.info.state != RuntimeState::Exited) else {
+            return vec![];
+        };
+        let reason = match (reason, code) {
+            ("", 0) => "Completed",
+            ("", _) => "Error",
+            (said, _) => said,
+        };
+        let info = Arc::make_mut(&mut held.info);
+        info.state = RuntimeState::Exited;
+        info.finished = Some(now);
+        info.exit_code = code;
+        info.reason = reason.into();
+        let (stop, alarm) = (held.stop.take(), held.alarm.take());
+        let (pod, container) = (held.pod.clone(), held.info.clone());
+        for key in stop.iter().chain(&alarm) {
+            self.due.remove(key);
+        }
+        let mut reports = vec![Report::Container { pod: pod.clone(), container }];
+        if stop.is_some() {
+            reports.push(Report::Stopped { pod, id: id.clone() });
+        }
+        reports
+    }
+
+    /// SIGTERM, the grace period, SIGKILL. A shell or `sleep` as process 1 does not answer SIGTERM.
+    fn stop(&mut self, pod: Arc<str>, id: Arc<str>, grace: i64, now: Instant) -> Vec<Report> {
+        let running = self.containers.get(&id).filter(|h| h.info.state == RuntimeState::Running);
+        let Some(held) = running else { return vec![Report::Stopped { pod, id }] };
+        let earlier = held.stop;
+        let image = held.image.as_deref().filter(|_| held.process.is_none());
+        let deaf = held.process.is_some() || image.is_some_and(|i| i.ignores_term);
+        let after = image.and_then(|i| i.stop).unwrap_or(STOP);
+        let code = image.map_or(0, |i| i.stop_exit);
+        let kill = Duration::from_secs(u64::try_from(grace).unwrap_or(0));
+        let (wait, code) = if deaf || after >= kill { (kill, 137) } else { (after, code) };
+        if let Some(key) = earlier {
+            self.due.remove(&key);
+        }
+        if wait.is_zero() {
+            if let Some(held) = self.containers.get_mut(&id) {
+                held.stop = None;
+            }
+            let mut reports = self.finish(&id, 137, "", now);
+            reports.push(Report::Stopped { pod, id });
+            return reports;
+        }
+        let at = earlier.map_or(now + wait, |(at, _)| at.min(now + wait));
+        let key = self.alarm(at, Due::Stop { id: id.clone(), code });
+        if let Some(held) = self.containers.get_mut(&id) {
+            held.stop = Some(key);
+        }
+        vec![]
+    }
+
+    fn stop_sandbox(&mut self, pod: &Arc<str>, now: Instant) -> Vec<Report> {
+        let ids: Vec<_> = self.containers.iter().filter(|(_, h)| h.pod == *pod).map(|(id, _)| id.clone()).collect();
+        let mut reports: Vec<Report> = ids.iter().flat_map(|id| self.finish(id, 137, "", now)).collect();
+        if let Some(sandbox) = self.sandboxes.get_mut(pod) {
+            sandbox.ready = false;
+            reports.push(Report::Sandbox { pod: pod.clone(), sandbox: sandbox.clone() });
+        }
+        reports
+    }
+
+    /// How long a command in a container takes and what it answers.
+    fn probe(&mut self, pod: &str, id: &str, probe: ProbeKind, command: &[String], timeout: i64, now: Instant) -> (Duration, ExecAnswer) {
+        let Some(held) = self.containers.get_mut(id) else {
+            let text = format!("rpc error: code = NotFound desc = failed to find container \"{id}\" in store: not found");
+            return (Duration::ZERO, ExecAnswer::Failed(text.into()));
+        };
+        if held.info.state != RuntimeState::Running {
+            let text = "rpc error: code = Unknown desc = container is in CONTAINER_EXITED state";
+            return (Duration::ZERO, ExecAnswer::Failed(text.into()));
+        }
+        let by_name = |name: Arc<str>| self.answers.get(&(pod.into(), name, probe));
+        if let Some(answer) = by_name(held.info.name.clone()).or_else(|| by_name("".into())) {
+            let output = match command {
+                [cat, file] if cat == "cat" && !answer => format!("cat: {file}: No such file or directory\n"),
+                _ => String::new(),
+            };
+            return (Duration::ZERO, ExecAnswer::Ended { code: i32::from(!answer), output: output.into() });
+        }
+        let limit = Duration::from_secs(u64::try_from(timeout).unwrap_or(0));
+        let ran = process::exec(command, &mut held.disk, now);
+        match ran {
+            Ok((took, code, output)) if limit.is_zero() || took < limit => (took, ExecAnswer::Ended { code, output: output.into() }),
+            _ => {
+                let text = format!(
+                    "rpc error: code = DeadlineExceeded desc = failed to exec in container: timeout {timeout}s exceeded: context deadline exceeded"
+                );
+                (limit, ExecAnswer::Failed(text.into()))
+            }
+        }
+    }
+}
+
+fn start_error(text: &str) -> String {
+    let own = text.strip_prefix("runc create failed: ").unwrap_or(text);
+    format!("failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create failed: {own}")
+}
+
+fn new_id(dice: &mut Dice) -> Arc<str> {
+    (0..4).map(|_| format!("{:016x}", dice.bits("container"))).collect::<String>().into()
+}
+
+/// In capitals, so that it is not taken for an object's uid.
+fn uuid(hex: &str) -> Arc<str> {
+    format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..32]).to_uppercase().into()
+}

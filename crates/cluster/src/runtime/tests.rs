@@ -1,0 +1,1 @@
+//! The kubelet on a machine, against recordings.
