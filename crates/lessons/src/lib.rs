@@ -1,0 +1,4 @@
+//! Markdown lessons, goals as questions about a world; session scripts.
+
+pub mod player;
+pub mod script;
