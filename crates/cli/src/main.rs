@@ -1,16 +1,26 @@
 //! `kubestep`: the engine without a page.
 
 mod compare;
+mod record;
+mod vectors;
 
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: kubestep compare GOLDEN.json OURS.json   (more with a subcommand alone)";
+const USAGE: &str = "usage: kubestep COMMAND …
+
+  record SESSION.yaml [-o OUT.json] [--pace GOLDEN.json] [--seed N]   play a session script and write a recording
+  compare GOLDEN.json OURS.json [--twin TWIN.json] [--only PART]      what differs between two recordings
+  vectors NAME CASES.json [-o OUT.json]                               the pure functions, case by case
+
+A command alone says more.";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let code = match args.split_first() {
         Some((name, rest)) => match name.as_str() {
             "compare" => compare::main(rest),
+            "record" => record::main(rest),
+            "vectors" => vectors::main(rest),
             _ => usage(),
         },
         None => usage(),

@@ -1,0 +1,81 @@
+//! `kubestep record`: plays a session script and writes a recording in the format of the golden ones.
+
+mod collect;
+mod normalise;
+mod write;
+
+use collect::Collector;
+use kubestep_lessons::{player::Player, script::Script};
+use serde_json::Value;
+use std::{path::Path, time::Duration};
+
+const USAGE: &str = "usage: kubestep record SESSION.yaml [-o OUT.json] [--pace GOLDEN.json] [--seed N]";
+
+struct Options {
+    session: String,
+    out: Option<String>,
+    pace: Option<String>,
+    seed: u64,
+}
+
+/// The command. Exit code 0, or 1 when a step could not be done as written, 2 for a bad call or file.
+pub fn main(args: &[String]) -> i32 {
+    match options(args).and_then(run) {
+        Ok(failed) if failed.is_empty() => 0,
+        Ok(failed) => {
+            eprintln!("{}", failed.join("\n"));
+            1
+        }
+        Err(text) => {
+            eprintln!("kubestep record: {text}");
+            2
+        }
+    }
+}
+
+fn options(args: &[String]) -> Result<Options, String> {
+    let mut found = Options { session: String::new(), out: None, pace: None, seed: 1 };
+    let mut rest = args.iter();
+    while let Some(arg) = rest.next() {
+        let mut value = || rest.next().cloned().ok_or(format!("{arg} needs a value\n{USAGE}"));
+        match arg.as_str() {
+            "-o" => found.out = Some(value()?),
+            "--pace" => found.pace = Some(value()?),
+            "--seed" => found.seed = value()?.parse().map_err(|_| format!("--seed: a number\n{USAGE}"))?,
+            flag if flag.starts_with('-') => return Err(format!("unknown flag {flag}\n{USAGE}")),
+            file if found.session.is_empty() => found.session = file.into(),
+            other => return Err(format!("one session at a time: {other}\n{USAGE}")),
+        }
+    }
+    if found.session.is_empty() { Err(USAGE.into()) } else { Ok(found) }
+}
+
+fn run(options: Options) -> Result<Vec<String>, String> {
+    let read = |file: &str| std::fs::read_to_string(file).map_err(|e| format!("{file}: {e}"));
+    let script = Script::read(&read(&options.session)?).map_err(|e| format!("{}: {e}", options.session))?;
+    let pace = options.pace.as_deref().map(|file| pace_of(file, &read(file)?)).transpose()?;
+    let slug = Path::new(&options.session).file_stem().map_or(String::new(), |s| s.to_string_lossy().into_owned());
+    let (text, failed) = record(&script, &slug, options.seed, pace.as_deref());
+    match options.out {
+        Some(out) => std::fs::write(&out, text).map_err(|e| format!("{out}: {e}"))?,
+        None => print!("{text}"),
+    }
+    Ok(failed)
+}
+
+/// Plays a script; answers the recording's text and the steps that could not be done.
+pub fn record(script: &Script, slug: &str, seed: u64, pace: Option<&[Duration]>) -> (String, Vec<String>) {
+    let mut player = Player::new(script, seed, Collector::default(), pace);
+    let world = player.world.clone();
+    player.observer.begin(&world);
+    player.play(script);
+    let text = write::recording(script, slug, &player.world, player.base, &player.observer, &player.done);
+    (text, player.failed)
+}
+
+/// When each record of a golden recording began.
+fn pace_of(file: &str, text: &str) -> Result<Vec<Duration>, String> {
+    let value: Value = serde_json::from_str(text).map_err(|e| format!("{file}: {e}"))?;
+    let steps = value["steps"].as_array().ok_or(format!("{file}: no steps"))?;
+    Ok(steps.iter().map(|s| Duration::from_secs_f64(s["at"].as_f64().unwrap_or(0.0).max(0.0))).collect())
+}
