@@ -1,0 +1,17 @@
+//! One module per controller, scheduler and kubelet among them.
+//!
+//! Each follows its upstream file by phase. Controllers see caches and replies only; none can name the store.
+
+pub mod claim;
+pub mod deployment;
+pub mod order;
+pub mod pods;
+pub mod replicaset;
+pub mod sentences;
+mod stop;
+pub mod template;
+
+use kubestep_control::Controller;
+
+/// Every controller of kube-controller-manager that takes keys from a queue.
+pub static ALL: &[&dyn Controller] = &[&deployment::DeploymentController, &replicaset::ReplicaSetController];

@@ -1,0 +1,328 @@
+//! Pod workers: one per pod, one sync at a time. Upstream: pkg/kubelet/pod_workers.go.
+
+use super::{Cx, Kubelet, Timer, Uid, probes::Probe, start::Starting, volumes::Volumes};
+use kubestep_control::ProbeKind;
+use kubestep_model::{Instant, Pod, PodStatus, text::backoff::Backoff};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+/// A pod that is well is synced again after this long, jittered.
+pub(super) const RESYNC: Duration = Duration::from_secs(60);
+/// A pod whose sync failed.
+const BACK_OFF: Duration = Duration::from_secs(10);
+
+/// Where a pod is in its life on the node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Stage {
+    /// Its containers are to run.
+    Syncing,
+    /// Its containers are to stop.
+    Terminating,
+    /// They have; what is left of it is cleaned up.
+    Terminated,
+    /// Nothing is left to do.
+    Finished,
+}
+
+/// What a worker is at.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Activity {
+    Idle,
+    /// Waits until the runtime was looked at after its last sync.
+    Cache,
+    /// Waits for volumes, since then.
+    Volumes,
+    /// Containers of a running pod are stopped before others start.
+    Killing(KillPlan),
+    Sandbox,
+    Starting(Starting),
+    /// All containers are being stopped; ids that still run.
+    Stopping(Vec<Arc<str>>),
+    StoppingSandbox,
+    Unmounting,
+}
+
+/// Containers to stop in a running pod, then what follows.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct KillPlan {
+    pub(super) left: Vec<Arc<str>>,
+    /// The sandbox goes, too.
+    pub(super) pod: bool,
+}
+
+/// Why a container is not started: the waiting reason and its message.
+pub(super) type Reasons = BTreeMap<Arc<str>, (Arc<str>, Arc<str>)>;
+
+/// The worker of one pod.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Worker {
+    pub(super) pod: Arc<Pod>,
+    pub(super) stage: Stage,
+    pub(super) activity: Activity,
+    /// Something happened during the sync: sync again at once.
+    pub(super) pending: bool,
+    pub(super) last_sync: Instant,
+    pub(super) due: Option<Instant>,
+    pub(super) reasons: Reasons,
+    /// By container.
+    pub(super) crashes: Backoff,
+    /// By image, with the text of the last refusal.
+    pub(super) pulls: Backoff,
+    pub(super) pull_errors: BTreeMap<Arc<str>, Arc<str>>,
+    pub(super) volumes: Volumes,
+    pub(super) probes: BTreeMap<(Arc<str>, ProbeKind), Probe>,
+    pub(super) started: Instant,
+    /// Shortest grace period asked for so far.
+    pub(super) grace: Option<i64>,
+    /// The pod failed as a whole: reason and message.
+    pub(super) failed: Option<(Arc<str>, Arc<str>)>,
+    /// The API no longer holds it.
+    pub(super) gone: bool,
+    /// What the status manager was told last.
+    pub(super) status: Option<Arc<PodStatus>>,
+}
+
+impl Worker {
+    fn new(pod: Arc<Pod>, now: Instant) -> Self {
+        Worker {
+            pod,
+            stage: Stage::Syncing,
+            activity: Activity::Idle,
+            pending: false,
+            last_sync: Instant(0),
+            due: None,
+            reasons: Reasons::new(),
+            crashes: Backoff::default(),
+            pulls: Backoff::default(),
+            pull_errors: BTreeMap::new(),
+            volumes: Volumes::default(),
+            probes: BTreeMap::new(),
+            started: now,
+            grace: None,
+            failed: None,
+            gone: false,
+            status: None,
+        }
+    }
+}
+
+/// How a sync ended.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Outcome {
+    Fine,
+    /// The pod goes on to its next stage.
+    Next,
+    /// Something failed; a back-off that is known ends then.
+    Failed(Option<Instant>),
+}
+
+fn differs(old: &Pod, new: &Pod) -> bool {
+    let (a, b) = (&old.metadata, &new.metadata);
+    old.spec != new.spec
+        || a.labels != b.labels
+        || a.annotations != b.annotations
+        || a.deletion_timestamp != b.deletion_timestamp
+        || a.deletion_grace_period_seconds != b.deletion_grace_period_seconds
+}
+
+impl Kubelet {
+    /// The API says something new about a pod of this node.
+    pub(super) fn pod_told(&mut self, cx: &mut Cx<'_>, old: Option<Arc<Pod>>, new: Option<Arc<Pod>>) {
+        let Some(pod) = new else {
+            if let Some(old) = old {
+                self.pod_gone(cx, &old.metadata.uid);
+            }
+            return;
+        };
+        let uid = pod.metadata.uid.clone();
+        if let Some(old) = old.filter(|o| o.metadata.uid != uid) {
+            self.pod_gone(cx, &old.metadata.uid);
+        }
+        let Some(worker) = self.worker(&uid) else { return self.pod_added(cx, pod) };
+        let changed = differs(&worker.pod, &pod);
+        let gates = worker.pod.spec.readiness_gates.iter().any(|g| {
+            worker.pod.condition(&g.condition_type).map(|c| &c.status) != pod.condition(&g.condition_type).map(|c| &c.status)
+        });
+        worker.pod = pod.clone();
+        self.writer.told(&uid, &pod);
+        if pod.metadata.is_terminating() {
+            self.end_pod(cx, &uid, pod.metadata.deletion_grace_period_seconds);
+        } else if changed || gates {
+            self.update(cx, &uid);
+        }
+        self.write_status(cx);
+    }
+
+    fn pod_added(&mut self, cx: &mut Cx<'_>, pod: Arc<Pod>) {
+        let uid = pod.metadata.uid.clone();
+        let mut worker = Worker::new(pod.clone(), cx.now);
+        if let Some(start) = pod.status.start_time {
+            worker.started = start.instant();
+        }
+        self.writer.told(&uid, &pod);
+        if pod.is_terminal() {
+            worker.stage = Stage::Terminating;
+        }
+        let rejected = if pod.metadata.is_terminating() || pod.is_terminal() { None } else { self.admit(cx, &pod) };
+        self.workers.insert(uid.clone(), Arc::new(worker));
+        if let Some((reason, message)) = rejected {
+            return self.reject(cx, &uid, &reason, &message);
+        }
+        if pod.metadata.is_terminating() {
+            return self.end_pod(cx, &uid, pod.metadata.deletion_grace_period_seconds);
+        }
+        self.update(cx, &uid);
+    }
+
+    /// A pod is no longer in the API: it ends, and nobody is told.
+    fn pod_gone(&mut self, cx: &mut Cx<'_>, uid: &Uid) {
+        self.writer.forget(uid);
+        let Some(worker) = self.worker(uid) else { return };
+        worker.gone = true;
+        if worker.stage == Stage::Finished {
+            return self.drop_worker(cx, uid);
+        }
+        self.end_pod(cx, uid, Some(1));
+    }
+
+    /// The pod's containers are to stop.
+    pub(super) fn end_pod(&mut self, cx: &mut Cx<'_>, uid: &Uid, grace: Option<i64>) {
+        let Some(worker) = self.worker(uid) else { return };
+        let grace = grace.or(worker.pod.spec.termination_grace_period_seconds).unwrap_or(30).max(1);
+        let shorter = worker.grace.is_none_or(|g| grace < g);
+        if shorter {
+            worker.grace = Some(grace);
+        }
+        match worker.stage {
+            Stage::Syncing => {
+                worker.stage = Stage::Terminating;
+                let waits = matches!(worker.activity, Activity::Volumes | Activity::Cache);
+                if matches!(worker.activity, Activity::Volumes) {
+                    worker.activity = Activity::Idle;
+                    cx.cancel(Timer::Pod(uid.clone()));
+                }
+                if !waits || worker.activity == Activity::Idle {
+                    self.update(cx, uid);
+                }
+            }
+            Stage::Terminating if shorter => {
+                if matches!(worker.activity, Activity::Stopping(_)) {
+                    self.stop_sooner(cx, uid);
+                } else {
+                    self.update(cx, uid);
+                }
+            }
+            Stage::Terminating => {}
+            Stage::Terminated => self.update(cx, uid),
+            Stage::Finished => {
+                self.writer.finish(uid);
+                self.write_status(cx);
+            }
+        }
+    }
+
+    /// Something is new for this pod: sync it, now or as soon as the running sync ends.
+    pub(super) fn update(&mut self, cx: &mut Cx<'_>, uid: &Uid) {
+        let Some(worker) = self.worker(uid) else { return };
+        if worker.stage == Stage::Finished {
+            return;
+        }
+        if worker.activity == Activity::Idle { self.begin(cx, uid) } else { worker.pending = true }
+    }
+
+    /// Begins a sync once the runtime was looked at after the last one.
+    fn begin(&mut self, cx: &mut Cx<'_>, uid: &Uid) {
+        let seen = self.seen_at(uid);
+        let Some(worker) = self.worker(uid) else { return };
+        worker.pending = false;
+        if worker.last_sync.0 > 0 && seen < worker.last_sync {
+            worker.activity = Activity::Cache;
+            self.waiting.insert(uid.clone());
+            return self.want_relist(cx);
+        }
+        self.run(cx, uid);
+    }
+
+    /// The worker's sync, by its stage.
+    pub(super) fn run(&mut self, cx: &mut Cx<'_>, uid: &Uid) {
+        self.waiting.remove(uid);
+        let Some(worker) = self.worker(uid) else { return };
+        worker.pending = false;
+        worker.activity = Activity::Idle;
+        match worker.stage {
+            Stage::Syncing => self.sync_pod(cx, uid),
+            Stage::Terminating => self.sync_terminating(cx, uid),
+            Stage::Terminated => self.sync_terminated(cx, uid),
+            Stage::Finished => {}
+        }
+    }
+
+    /// A sync has ended; when is the next one? Upstream: podWorkers.completeWork.
+    pub(super) fn complete(&mut self, cx: &mut Cx<'_>, uid: &Uid, outcome: &Outcome) {
+        let now = cx.now;
+        let Some(worker) = self.worker(uid) else { return };
+        worker.activity = Activity::Idle;
+        worker.last_sync = now;
+        let pending = std::mem::take(&mut worker.pending);
+        if worker.stage == Stage::Finished {
+            return self.schedule(cx, uid, None);
+        }
+        let wait = match outcome {
+            Outcome::Next => Duration::ZERO,
+            Outcome::Fine => Self::jittered(cx, "kubelet.resync", RESYNC),
+            Outcome::Failed(until) => {
+                let span = until.map_or(BACK_OFF, |at| at.since(now)).min(RESYNC);
+                Self::jittered(cx, "kubelet.back-off", span)
+            }
+        };
+        self.schedule(cx, uid, Some(now + wait));
+        if pending {
+            self.update(cx, uid);
+        }
+    }
+
+    fn schedule(&mut self, cx: &mut Cx<'_>, uid: &Uid, at: Option<Instant>) {
+        let Some(worker) = self.worker(uid) else { return };
+        let old = std::mem::replace(&mut worker.due, at);
+        if let Some(old) = old {
+            self.work.remove(&(old, uid.clone()));
+        }
+        if let Some(at) = at {
+            self.work.insert((at, uid.clone()));
+        }
+        self.set_sync_timer(cx);
+    }
+
+    fn set_sync_timer(&mut self, cx: &mut Cx<'_>) {
+        match self.work.get_min() {
+            Some((at, _)) => cx.wake_at(Timer::Sync, Self::at_phase((*at).max(cx.now), self.sync_phase)),
+            None => cx.cancel(Timer::Sync),
+        }
+    }
+
+    /// Once a second, pods whose time has come are synced.
+    pub(super) fn sync_tick(&mut self, cx: &mut Cx<'_>) {
+        while let Some((at, uid)) = self.work.get_min().cloned() {
+            if at > cx.now {
+                break;
+            }
+            self.work.remove(&(at, uid.clone()));
+            if let Some(worker) = self.worker(&uid) {
+                worker.due = None;
+            }
+            self.update(cx, &uid);
+        }
+        self.set_sync_timer(cx);
+    }
+
+    /// Forgets a pod that has ended and is no longer in the API.
+    pub(super) fn drop_worker(&mut self, cx: &mut Cx<'_>, uid: &Uid) {
+        self.schedule(cx, uid, None);
+        self.stop_probes(cx, uid);
+        self.workers.remove(uid);
+        self.waiting.remove(uid);
+        if self.runtime.contains_key(uid) {
+            cx.order(kubestep_control::Order::RemovePod { pod: uid.clone() });
+        }
+        self.unseen.remove(uid);
+    }
+}

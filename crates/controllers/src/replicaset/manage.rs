@@ -1,0 +1,107 @@
+//! Too few pods: create them, starting slowly. Too many: choose and delete.
+//! Upstream: replica_set.go, manageReplicas (v1.37).
+
+use super::ranking::choose;
+use crate::{
+    pods::from_template,
+    stop::{error, namespace_terminating},
+};
+use kubestep_control::{Cx, Halt};
+use kubestep_model::{DeleteOptions, Kind, Object, Pod, ReplicaSet, Resource, Status};
+
+/// At most so many pods are created or deleted in one pass. Upstream: BurstReplicas.
+const BURST: usize = 500;
+/// How many are tried first. Upstream: SlowStartInitialBatchSize.
+const FIRST_BATCH: usize = 1;
+
+/// What a burst of requests ended with.
+type Managed = Result<(), Status>;
+
+/// Creates or deletes pods towards the wanted number; the first refusal is handed on.
+pub(super) fn manage_replicas<'a>(
+    cx: &mut Cx<'a>,
+    active: &[&'a Pod],
+    set: &'a ReplicaSet,
+) -> Result<Managed, Halt> {
+    let have = i64::try_from(active.len()).unwrap_or(i64::MAX);
+    let diff = have - i64::from(set.replicas());
+    let number = usize::try_from(diff.unsigned_abs()).unwrap_or(BURST).min(BURST);
+    let code = match diff {
+        0 => "rs.enough",
+        1.. => "rs.too-many",
+        _ => "rs.too-few",
+    };
+    let counts =
+        [("have", have.to_string()), ("want", set.replicas().to_string()), ("change", number.to_string())];
+    cx.because(code, [("who", set.metadata.name.to_string())].into_iter().chain(counts).collect());
+    match diff {
+        0 => Ok(Ok(())),
+        1.. => delete(cx, choose(cx.view(), cx.now(), set, active, number), set),
+        _ => create(cx, set, number),
+    }
+}
+
+/// Creates in batches of 1, 2, 4, … pods: all of a batch at once; a failure ends the next batch, not this one.
+/// Upstream: slowStartBatch with RealPodControl.CreatePods.
+fn create(cx: &mut Cx<'_>, set: &ReplicaSet, number: usize) -> Result<Managed, Halt> {
+    let pod = from_template(&set.spec.template, Kind::ReplicaSet, &set.metadata);
+    if pod.metadata.labels.is_empty() {
+        return Ok(Err(error("unable to create pods, no labels".to_owned())));
+    }
+    let about: Object = set.clone().into();
+    let (mut remaining, mut batch) = (number, FIRST_BATCH.min(number));
+    while batch > 0 {
+        let mut failure = None;
+        for reply in cx.create_all(vec![pod.clone(); batch])? {
+            match reply {
+                Ok(pod) => cx.event(
+                    &about,
+                    "Normal",
+                    "SuccessfulCreate",
+                    format!("Created pod: {}", pod.metadata.name),
+                ),
+                Err(status) if namespace_terminating(&status) => {}
+                Err(status) => {
+                    cx.event(
+                        &about,
+                        "Warning",
+                        "FailedCreate",
+                        format!("Error creating: {}", status.message),
+                    );
+                    failure.get_or_insert(status);
+                }
+            }
+        }
+        remaining -= batch;
+        if let Some(status) = failure {
+            let left = [("left", remaining.to_string()), ("why", status.message.clone())];
+            cx.because(
+                "rs.slow-start-ends",
+                [("who", set.metadata.name.to_string())].into_iter().chain(left).collect(),
+            );
+            return Ok(Err(status));
+        }
+        batch = (batch * 2).min(remaining);
+    }
+    Ok(Ok(()))
+}
+
+/// Deletes the chosen pods, all at once. Upstream: RealPodControl.DeletePod.
+fn delete(cx: &mut Cx<'_>, chosen: Vec<&Pod>, set: &ReplicaSet) -> Result<Managed, Halt> {
+    let about: Object = set.clone().into();
+    let names: Vec<&str> = chosen.iter().map(|pod| &*pod.metadata.name).collect();
+    cx.because("rs.chosen", vec![("who", set.metadata.name.to_string()), ("pods", names.join(", "))]);
+    let requests = chosen.iter().map(|pod| (pod.key(), DeleteOptions::default())).collect();
+    let mut failure = None;
+    for (name, reply) in names.iter().zip(cx.delete_all(requests)?) {
+        match reply {
+            Ok(()) => cx.event(&about, "Normal", "SuccessfulDelete", format!("Deleted pod: {name}")),
+            Err(status) if status.is_not_found() => {}
+            Err(status) => {
+                cx.event(&about, "Warning", "FailedDelete", format!("Error deleting: {}", status.message));
+                failure.get_or_insert(error(format!("unable to delete pods: {}", status.message)));
+            }
+        }
+    }
+    Ok(failure.map_or(Ok(()), Err))
+}

@@ -1,0 +1,101 @@
+//! ReplicaSets: keeps so many pods of one template.
+//!
+//! Upstream: pkg/controller/replicaset (v1.37): replica_set.go and replica_set_utils.go. Upstream's expectations and
+//! consistency store are the runtime's read-your-writes here. Left out: metrics, logs, ReplicationControllers.
+
+mod manage;
+mod ranking;
+mod status;
+mod wakes;
+
+pub use ranking::{Ranked, sort_for_deletion};
+
+use crate::{
+    claim::{claim, is_controlled_by},
+    pods,
+    stop::{Step, flow},
+};
+use kubestep_control::{Controller, Cx, Done, Flow, Watch};
+use kubestep_model::{Key, Kind, Pod, ReplicaSet, text::Selector};
+use std::time::Duration;
+
+/// The replica set controller.
+#[derive(Debug)]
+pub struct ReplicaSetController;
+
+static WATCHES: [Watch; 2] = [
+    Watch { kind: Kind::ReplicaSet, wakes: wakes::replica_set },
+    Watch { kind: Kind::Pod, wakes: wakes::pod },
+];
+
+impl Controller for ReplicaSetController {
+    fn name(&self) -> &'static str {
+        "replicaset"
+    }
+    fn actor(&self) -> &'static str {
+        "replicaset-controller"
+    }
+    fn watches(&self) -> &'static [Watch] {
+        &WATCHES
+    }
+    fn reads_own_writes(&self) -> &'static [Kind] {
+        &[Kind::Pod, Kind::ReplicaSet]
+    }
+    fn reconcile(&self, cx: &mut Cx<'_>, key: &Key) -> Flow {
+        let Some(set) = cx.get::<ReplicaSet>(&key.namespace, &key.name) else {
+            cx.because("rs.gone", vec![("who", key.name.to_string())]);
+            return Ok(Done::Settled);
+        };
+        let step = sync_replica_set(cx, set);
+        flow(cx, step)
+    }
+}
+
+/// One pass. Upstream: syncReplicaSet.
+fn sync_replica_set<'a>(cx: &mut Cx<'a>, set: &'a ReplicaSet) -> Step<Done> {
+    let selector = match &set.spec.selector {
+        None => Selector::nothing(),
+        Some(selector) => match selector.to_selector() {
+            Ok(selector) => selector,
+            // Upstream logs it and drops the key: only a change of the ReplicaSet can help.
+            Err(_) => return Ok(Done::Settled),
+        },
+    };
+    let view = cx.view();
+    let here = |pod: &&'a Pod| pod.metadata.namespace == set.metadata.namespace;
+    let ours = view.owned_by::<Pod>(&set.metadata.uid).filter(here);
+    let candidates: Vec<&Pod> = ours.chain(view.owned_by::<Pod>("").filter(here)).collect();
+    let active = claim(cx, set, &selector, candidates.iter().copied().filter(|pod| pod.is_active()))?;
+    let leaving = |pod: &&&Pod| {
+        let claimed =
+            is_controlled_by(&pod.metadata, &set.metadata) && selector.matches(&pod.metadata.labels);
+        claimed && pods::is_terminating(pod)
+    };
+    let terminating = candidates.iter().filter(leaving).count();
+
+    let managed = if set.metadata.is_terminating() {
+        cx.because("rs.deleting", vec![("who", set.metadata.name.to_string())]);
+        Ok(())
+    } else {
+        manage::manage_replicas(cx, &active, set)?
+    };
+    let fresh = status::calculate(set, &active, terminating, managed.as_ref().err(), cx.now());
+    let updated = status::update(cx, set, fresh)?;
+    managed?;
+    Ok(next_look(cx, &updated, &active))
+}
+
+/// Looks again when the next ready pod will have been ready for long enough.
+fn next_look(cx: &mut Cx<'_>, set: &ReplicaSet, active: &[&Pod]) -> Done {
+    let min_ready = set.spec.min_ready_seconds;
+    if min_ready <= 0 || set.status.ready_replicas == set.status.available_replicas {
+        return Done::Settled;
+    }
+    let next = pods::next_availability_check(active.iter().copied(), min_ready, cx.now());
+    let after = next.unwrap_or(Duration::from_secs(u64::try_from(min_ready).unwrap_or(0)));
+    cx.because(
+        "rs.wait-available",
+        vec![("who", set.metadata.name.to_string()), ("after", after.as_secs().to_string())],
+    );
+    Done::Again(after)
+}

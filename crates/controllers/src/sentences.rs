@@ -1,0 +1,213 @@
+//! What each note's code means, in plain English, and where upstream decides it.
+
+/// The sentence of one code: `{name}` stands for a value of the note.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Sentence {
+    pub code: &'static str,
+    pub text: &'static str,
+    pub upstream: &'static str,
+}
+
+const fn of(code: &'static str, text: &'static str, upstream: &'static str) -> Sentence {
+    Sentence { code, text, upstream }
+}
+
+/// Every code of the controllers in this crate that take keys from a queue.
+pub static SENTENCES: &[Sentence] = &[
+    of(
+        "claim.adopt",
+        "{who} adopts the {kind} {object}: it has no owner and its labels match.",
+        "pkg/controller/controller_ref_manager.go, ClaimObject",
+    ),
+    of(
+        "claim.release",
+        "{who} lets go of the {kind} {object}: its labels no longer match.",
+        "pkg/controller/controller_ref_manager.go, ClaimObject",
+    ),
+    of(
+        "deploy.annotate",
+        "{who} brings the notes on its ReplicaSet {set} up to date.",
+        "pkg/controller/deployment/sync.go, getNewReplicaSet",
+    ),
+    of(
+        "deploy.clean-unhealthy",
+        "{who} takes {count} pods that are not available away from the old ReplicaSet {set} first: nobody misses them.",
+        "pkg/controller/deployment/rolling.go, cleanupUnhealthyReplicas",
+    ),
+    of(
+        "deploy.collision",
+        "The name {set} is taken by something else, so {who} counts collision {count} and will try another hash.",
+        "pkg/controller/deployment/sync.go, getNewReplicaSet",
+    ),
+    of(
+        "deploy.complete",
+        "{who} is complete: all wanted pods are of the new version and available.",
+        "pkg/controller/deployment/progress.go, syncRolloutStatus",
+    ),
+    of(
+        "deploy.create-refused",
+        "The API server refused the new ReplicaSet {set} of {who}: {why}",
+        "pkg/controller/deployment/sync.go, getNewReplicaSet",
+    ),
+    of(
+        "deploy.deleting",
+        "{who} is being deleted: only its status is counted.",
+        "pkg/controller/deployment/deployment_controller.go, syncDeployment",
+    ),
+    of(
+        "deploy.found-set",
+        "{who} finds that the ReplicaSet {set} has its present template.",
+        "pkg/controller/deployment/sync.go, getNewReplicaSet",
+    ),
+    of(
+        "deploy.gone",
+        "{who} is no longer in the cache: there is nothing to do.",
+        "pkg/controller/deployment/deployment_controller.go, syncDeployment",
+    ),
+    of(
+        "deploy.keep-available",
+        "{who} has {have} available pods and must keep {min}: no old pod may go yet.",
+        "pkg/controller/deployment/rolling.go, reconcileOldReplicaSets",
+    ),
+    of(
+        "deploy.new-set",
+        "{who} has no ReplicaSet with its present template: it creates {set} with {want} pods.",
+        "pkg/controller/deployment/sync.go, getNewReplicaSet",
+    ),
+    of(
+        "deploy.paused",
+        "{who} is paused: time does not count against its deadline.",
+        "pkg/controller/deployment/sync.go, checkPausedConditions",
+    ),
+    of(
+        "deploy.progress-check",
+        "{who} sees no progress; it looks again at its deadline, in {after} s.",
+        "pkg/controller/deployment/progress.go, requeueStuckDeployment",
+    ),
+    of(
+        "deploy.progressing",
+        "{who} is getting on: there are more new or fewer old pods, or more are ready.",
+        "pkg/controller/deployment/progress.go, syncRolloutStatus",
+    ),
+    of(
+        "deploy.proportion",
+        "{who} was scaled in the middle of a rollout: it shares {change} pods out among its ReplicaSets by their size.",
+        "pkg/controller/deployment/sync.go, scale",
+    ),
+    of(
+        "deploy.resumed",
+        "{who} is resumed: its deadline counts from now.",
+        "pkg/controller/deployment/sync.go, checkPausedConditions",
+    ),
+    of(
+        "deploy.rollback",
+        "{who} answers an old-style request to go back and clears it.",
+        "pkg/controller/deployment/rollback.go, rollback",
+    ),
+    of(
+        "deploy.scale-down",
+        "{who} scales {set} down from {have} to {want}.",
+        "pkg/controller/deployment/sync.go, scaleReplicaSet",
+    ),
+    of(
+        "deploy.scale-down-failed",
+        "{who} could not scale an old ReplicaSet down in this pass: {why}",
+        "pkg/controller/deployment/rolling.go, reconcileOldReplicaSets",
+    ),
+    of(
+        "deploy.scale-up",
+        "{who} scales {set} up from {have} to {want}.",
+        "pkg/controller/deployment/sync.go, scaleReplicaSet",
+    ),
+    of(
+        "deploy.scaled",
+        "{who} was scaled from {have} to {want}: that comes before any rollout.",
+        "pkg/controller/deployment/sync.go, isScalingEvent",
+    ),
+    of(
+        "deploy.selects-all",
+        "{who} has an empty selector and does nothing.",
+        "pkg/controller/deployment/deployment_controller.go, syncDeployment",
+    ),
+    of(
+        "deploy.status",
+        "{who} writes its status: {replicas} pods, {updated} of the new version, {available} available.",
+        "pkg/controller/deployment/sync.go, calculateStatus",
+    ),
+    of(
+        "deploy.surge-full",
+        "{who} has {total} pods and may have {most}: {set} cannot grow yet.",
+        "pkg/controller/deployment/util/deployment_util.go, NewRSNewReplicas",
+    ),
+    of(
+        "deploy.timed-out",
+        "{who} has made no progress for {deadline} s: it says that its deadline is exceeded.",
+        "pkg/controller/deployment/progress.go, syncRolloutStatus",
+    ),
+    of(
+        "deploy.trim-history",
+        "{who} keeps {limit} old ReplicaSets and deletes the oldest, {set}.",
+        "pkg/controller/deployment/sync.go, cleanupDeployment",
+    ),
+    of(
+        "deploy.unchanged",
+        "{who} is as it should be: there is nothing to do.",
+        "pkg/controller/deployment/progress.go, syncRolloutStatus",
+    ),
+    of(
+        "deploy.wait-old-pods",
+        "{who} waits until its old pods are gone (Recreate).",
+        "pkg/controller/deployment/recreate.go, oldPodsRunning",
+    ),
+    of(
+        "rs.chosen",
+        "{who} chose to delete {pods}.",
+        "pkg/controller/controller_utils.go, ActivePodsWithRanks",
+    ),
+    of(
+        "rs.deleting",
+        "{who} is being deleted: it creates and deletes no pods.",
+        "pkg/controller/replicaset/replica_set.go, syncReplicaSet",
+    ),
+    of(
+        "rs.enough",
+        "{who} has the {want} pods it wants.",
+        "pkg/controller/replicaset/replica_set.go, manageReplicas",
+    ),
+    of(
+        "rs.gone",
+        "{who} is no longer in the cache: there is nothing to do.",
+        "pkg/controller/replicaset/replica_set.go, syncReplicaSet",
+    ),
+    of(
+        "rs.slow-start-ends",
+        "{who} stops after a refusal, with {left} pods not tried: {why}",
+        "pkg/controller/replicaset/replica_set.go, slowStartBatch",
+    ),
+    of(
+        "rs.status",
+        "{who} writes its status: {replicas} pods, {ready} ready, {available} available.",
+        "pkg/controller/replicaset/replica_set_utils.go, updateReplicaSetStatus",
+    ),
+    of(
+        "rs.too-few",
+        "{who} has {have} pods and wants {want}: it creates {change}.",
+        "pkg/controller/replicaset/replica_set.go, manageReplicas",
+    ),
+    of(
+        "rs.too-many",
+        "{who} has {have} pods and wants {want}: it deletes {change}.",
+        "pkg/controller/replicaset/replica_set.go, manageReplicas",
+    ),
+    of(
+        "rs.unchanged",
+        "{who} has nothing new to say in its status.",
+        "pkg/controller/replicaset/replica_set_utils.go, updateReplicaSetStatus",
+    ),
+    of(
+        "rs.wait-available",
+        "{who} waits {after} s until a ready pod counts as available.",
+        "pkg/controller/replicaset/replica_set.go, syncReplicaSet",
+    ),
+];
