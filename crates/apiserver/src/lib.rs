@@ -1,0 +1,28 @@
+//! One function from (store, request, now) to (store, reply): decode, default, admit, validate, commit a revision, remember events, audit.
+//!
+//! The store is a value: [`serve`] takes one and answers with the next. Nothing here knows a clock or draws chance
+//! but from what it is handed, and no input makes it panic.
+
+mod admission;
+mod audit;
+mod create;
+mod decode;
+mod defaults;
+mod delete;
+mod ip_allocation;
+mod qos;
+mod read;
+mod refuse;
+mod scale;
+mod serve;
+mod store;
+mod strategy;
+#[cfg(test)]
+mod tests;
+mod turn;
+mod update;
+mod validation;
+
+pub use audit::{Actor, Audit};
+pub use serve::{Outcome, Settings, check, serve};
+pub use store::{LOG_LENGTH, LogEntry, Store};

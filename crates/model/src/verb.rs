@@ -15,6 +15,8 @@ pub enum Subresource {
     Binding,
     Eviction,
     Token,
+    /// A namespace's own finalizers.
+    Finalize,
 }
 
 impl Subresource {
@@ -27,6 +29,7 @@ impl Subresource {
             Subresource::Binding => "binding",
             Subresource::Eviction => "eviction",
             Subresource::Token => "token",
+            Subresource::Finalize => "finalize",
         }
     }
 }

@@ -1,0 +1,69 @@
+//! What is looked at between decoding and storing: what is filled in, and what the rest of the cluster forbids.
+//!
+//! Upstream: the default admission plugins of kube-apiserver, in their order (v1.37).
+
+mod default_tolerations;
+mod namespace_lifecycle;
+mod priority;
+mod service_account;
+
+use crate::turn::Turn;
+use kubestep_model::{Object, Status, Taint};
+use std::sync::Arc;
+
+/// Before a new object is prepared: refuses, or fills in.
+pub(crate) fn admit_new(turn: &mut Turn<'_>, object: &mut Object) -> Result<(), Status> {
+    namespace_lifecycle::admit_new(turn, object)?;
+    match object {
+        Object::Pod(pod) => {
+            let pod = Arc::make_mut(pod);
+            service_account::admit(turn, pod)?;
+            priority::admit(turn, pod)?;
+            default_tolerations::add(&mut pod.spec.tolerations);
+        }
+        Object::Node(node) => taint_new_node(Arc::make_mut(node)),
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Before a changed object is prepared.
+pub(crate) fn admit_changed(_turn: &mut Turn<'_>, new: &mut Object, old: &Object) -> Result<(), Status> {
+    if let (Object::Pod(new), Object::Pod(old)) = (new, old)
+        && new.spec.tolerations != old.spec.tolerations
+    {
+        default_tolerations::add(&mut Arc::make_mut(new).spec.tolerations);
+    }
+    Ok(())
+}
+
+/// When a new object is ready to be stored.
+pub(crate) fn review_new(_turn: &mut Turn<'_>, _object: &Object) -> Result<(), Status> {
+    Ok(())
+}
+
+/// When a changed object is ready to be stored.
+pub(crate) fn review_changed(_turn: &mut Turn<'_>, _new: &Object, _old: &Object) -> Result<(), Status> {
+    Ok(())
+}
+
+/// Before an object is deleted.
+pub(crate) fn review_deletion(_turn: &mut Turn<'_>, object: &Object) -> Result<(), Status> {
+    namespace_lifecycle::review_deletion(object)
+}
+
+/// How a refusal names an object whose name is not drawn yet.
+fn name_or_start(meta: &kubestep_model::ObjectMeta) -> &str {
+    if meta.name.is_empty() { &meta.generate_name } else { &meta.name }
+}
+
+/// A new node takes no pods until the node controller has seen it ready.
+///
+/// Upstream: plugin/pkg/admission/nodetaint (v1.37).
+fn taint_new_node(node: &mut kubestep_model::Node) {
+    const NOT_READY: &str = "node.kubernetes.io/not-ready";
+    let taints = &mut node.spec.taints;
+    if !taints.iter().any(|t| t.key == NOT_READY && t.effect == "NoSchedule") {
+        taints.push(Taint { key: NOT_READY.into(), effect: "NoSchedule".into(), ..Taint::default() });
+    }
+}

@@ -1,0 +1,100 @@
+//! Create: decode, default, admit, name, prepare, validate, admit again, store.
+//!
+//! Upstream: k8s.io/apiserver/pkg/registry/generic/registry, Store.Create (v1.37).
+
+use crate::{admission, decode, decode::Decoded, ip_allocation, refuse, strategy, turn::Turn, validation};
+use kubestep_model::{Body, Key, Kind, Object, Reply, Status};
+
+/// So many names are drawn before giving up.
+const NAME_TRIES: usize = 8;
+
+/// POST of an object.
+pub(crate) fn create(turn: &mut Turn<'_>, kind: Kind, namespace: &str, body: &Body) -> Reply {
+    let decoded = decode::body(turn, kind, body)?;
+    let object = store_new(turn, decoded, namespace)?;
+    Ok(turn.show(object))
+}
+
+/// Everything that follows once a new object was decoded.
+pub(crate) fn store_new(turn: &mut Turn<'_>, decoded: Decoded, namespace: &str) -> Result<Object, Status> {
+    let Decoded { mut object, checked } = decoded;
+    place(&mut object, namespace)?;
+    admission::admit_new(turn, &mut object)?;
+    let drawn = name(turn, &mut object);
+    let meta = object.meta_mut();
+    meta.creation_timestamp = Some(turn.now.to_time());
+    meta.deletion_timestamp = None;
+    meta.deletion_grace_period_seconds = None;
+    if !meta.resource_version.is_empty() {
+        return Err(refuse::internal("resourceVersion should not be set on objects to be created"));
+    }
+    meta.uid = turn.draw_uid();
+    if let Object::Service(service) = &mut object {
+        ip_allocation::for_new(turn, std::sync::Arc::make_mut(service))?;
+    }
+    strategy::prepare_for_create(&mut object);
+    if !checked {
+        validation::new_object(turn, &object)?;
+    }
+    admission::review_new(turn, &object)?;
+    let mut key = object.key();
+    for _ in 1..NAME_TRIES {
+        if !drawn || turn.store.get(&key).is_none() {
+            break;
+        }
+        object.meta_mut().name = turn.draw_name(&object.meta().generate_name);
+        key = object.key();
+    }
+    if turn.store.get(&key).is_some() {
+        return Err(taken(&key, &object, drawn));
+    }
+    Ok(turn.put(object))
+}
+
+/// Sets the namespace of the path; a body that names another is refused.
+fn place(object: &mut Object, namespace: &str) -> Result<(), Status> {
+    if !object.kind().namespaced() {
+        if !object.meta().namespace.is_empty() {
+            object.meta_mut().namespace = Default::default();
+        }
+        return Ok(());
+    }
+    let meta = object.meta();
+    if &*meta.namespace == namespace {
+        return Ok(());
+    }
+    if meta.namespace.is_empty() {
+        object.meta_mut().namespace = namespace.into();
+        return Ok(());
+    }
+    Err(Status::bad_request(
+        "the namespace of the provided object does not match the namespace sent on the request",
+    ))
+}
+
+/// Draws a name where only its beginning is given. Answers whether it did.
+fn name(turn: &mut Turn<'_>, object: &mut Object) -> bool {
+    let meta = object.meta();
+    if !meta.name.is_empty() || meta.generate_name.is_empty() {
+        return false;
+    }
+    let drawn = turn.draw_name(&meta.generate_name);
+    object.meta_mut().name = drawn;
+    true
+}
+
+/// 409; a drawn name that was taken every time says what to do.
+///
+/// Upstream: apiserver/pkg/registry/rest, CheckGeneratedNameError (v1.37).
+fn taken(key: &Key, object: &Object, drawn: bool) -> Status {
+    if !drawn {
+        return Status::already_exists(key.kind, &key.name);
+    }
+    let mut status = Status::already_exists(key.kind, &key.name);
+    status.message = format!(
+        "{} \"{}\" already exists, the server was not able to generate a unique name for the object",
+        key.kind.qualified(),
+        object.meta().generate_name
+    );
+    status
+}

@@ -1,0 +1,127 @@
+//! Get and list.
+
+use crate::turn::Turn;
+use kubestep_model::{
+    Answer, Key, Kind, Object, Reply, Status, Subresource,
+    text::{FieldSelector, Selector},
+};
+use std::collections::BTreeMap;
+
+/// GET of one object or of its scale.
+pub(crate) fn get(turn: &mut Turn<'_>, key: &Key, subresource: Subresource) -> Reply {
+    let object = turn.find(key)?;
+    match subresource {
+        Subresource::None | Subresource::Status => Ok(turn.show(object)),
+        Subresource::Scale => crate::scale::get(&object),
+        Subresource::Binding | Subresource::Eviction | Subresource::Token | Subresource::Finalize => {
+            Err(crate::refuse::method_not_allowed(key.kind, &key.name))
+        }
+    }
+}
+
+/// LIST, filtered by labels and fields.
+pub(crate) fn list(
+    turn: &Turn<'_>,
+    kind: Kind,
+    namespace: Option<&str>,
+    labels: Option<&Selector>,
+    fields: Option<&FieldSelector>,
+) -> Reply {
+    let items = select(turn, kind, namespace, labels, fields)?;
+    Ok(Answer::List { items, revision: turn.store.revision() })
+}
+
+/// The objects that a list or a deletecollection is about.
+pub(crate) fn select(
+    turn: &Turn<'_>,
+    kind: Kind,
+    namespace: Option<&str>,
+    labels: Option<&Selector>,
+    fields: Option<&FieldSelector>,
+) -> Result<Vec<Object>, Status> {
+    if let Some(fields) = fields {
+        for (field, _, _) in fields.terms() {
+            if !known_fields(kind).chain(["metadata.name", "metadata.namespace"]).any(|known| known == field)
+            {
+                return Err(Status::bad_request(format!("field label not supported: {field}")));
+            }
+        }
+    }
+    let wanted = |object: &&Object| {
+        labels.is_none_or(|l| l.matches(&object.meta().labels))
+            && fields.is_none_or(|f| f.is_empty() || f.matches(&fields_of(object)))
+    };
+    Ok(turn.store.list(kind, namespace).filter(wanted).cloned().collect())
+}
+
+/// The fields that a field selector of a kind may name, besides name and namespace.
+///
+/// Upstream: AddFieldLabelConversionFunc of each group (v1.37).
+fn known_fields(kind: Kind) -> impl Iterator<Item = &'static str> {
+    let fields: &'static [&'static str] = match kind {
+        Kind::Pod => &[
+            "spec.nodeName",
+            "spec.restartPolicy",
+            "spec.schedulerName",
+            "spec.serviceAccountName",
+            "spec.hostNetwork",
+            "status.phase",
+            "status.podIP",
+            "status.podIPs",
+            "status.nominatedNodeName",
+        ],
+        Kind::Node => &["spec.unschedulable"],
+        Kind::Namespace => &["status.phase"],
+        Kind::Secret => &["type"],
+        Kind::Service => &["spec.clusterIP", "spec.type"],
+        Kind::ReplicaSet => &["status.replicas"],
+        Kind::Event => &[
+            "involvedObject.kind",
+            "involvedObject.namespace",
+            "involvedObject.name",
+            "involvedObject.uid",
+            "involvedObject.apiVersion",
+            "involvedObject.resourceVersion",
+            "involvedObject.fieldPath",
+            "reason",
+            "reportingComponent",
+            "source",
+            "type",
+        ],
+        Kind::Other(row) if row.kind == "Job" => &["status.successful"],
+        Kind::Other(row) if row.kind == "ReplicationController" => &["status.replicas"],
+        _ => &[],
+    };
+    fields.iter().copied()
+}
+
+/// The values of those fields.
+fn fields_of(object: &Object) -> BTreeMap<String, String> {
+    let meta = object.meta();
+    let mut fields = BTreeMap::from([
+        ("metadata.name".to_owned(), meta.name.to_string()),
+        ("metadata.namespace".to_owned(), meta.namespace.to_string()),
+    ]);
+    let value = object.to_value();
+    for field in known_fields(object.kind()) {
+        fields.insert(field.to_owned(), field_text(&value, field));
+    }
+    fields
+}
+
+fn field_text(object: &serde_json::Value, field: &str) -> String {
+    let path = match field {
+        // A node or pod without the field counts as `false`; an event's source is its component.
+        "source" => "source.component",
+        other => other,
+    };
+    let value = path.split('.').fold(object, |value, step| &value[step]);
+    match value {
+        serde_json::Value::Null if matches!(field, "spec.unschedulable" | "spec.hostNetwork") => {
+            "false".into()
+        }
+        serde_json::Value::Null => String::new(),
+        serde_json::Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,54 @@
+//! Refusals that several verbs share.
+
+use kubestep_model::{Cause, Kind, Reason, Status};
+
+/// 405.
+pub(crate) fn method_not_allowed(_kind: Kind, _name: &str) -> Status {
+    let text = "the server does not allow this method on the requested resource";
+    Status::new(405, Reason::MethodNotAllowed, text)
+}
+
+/// 404 of a path that is not served, as the scale of a kind that has none.
+pub(crate) fn no_such_resource() -> Status {
+    Status::new(404, Reason::NotFound, "the server could not find the requested resource")
+}
+
+/// 409 because the object that is there has another uid.
+///
+/// Upstream: apiserver/pkg/storage, Preconditions.Check (v1.37).
+pub(crate) fn other_uid(kind: Kind, namespace: &str, name: &str, asked: &str, there: &str) -> Status {
+    let place = if namespace.is_empty() { String::new() } else { format!("{namespace}/") };
+    let why = format!(
+        "StorageError: invalid object, Code: 4, Key: /registry/{}/{place}{name}, ResourceVersion: 0, \
+         AdditionalErrorMsg: Precondition failed: UID in precondition: {asked}, UID in object meta: {there}",
+        kind.resource()
+    );
+    Status::conflict_because(kind, name, &why)
+}
+
+/// 409 because a precondition of a delete does not hold. Upstream names the kind where a resource belongs.
+///
+/// Upstream: apiserver/pkg/registry/rest, BeforeDelete (v1.37).
+pub(crate) fn delete_precondition(kind: Kind, name: &str, why: &str) -> Status {
+    let mut status = Status::conflict_because(kind, name, why);
+    status.message = format!("Operation cannot be fulfilled on {} \"{name}\": {why}", kind.qualified_kind());
+    status.about = Some((kind.group().into(), kind.name().into(), name.into()));
+    status
+}
+
+/// 422 for one field.
+pub(crate) fn invalid_field(
+    kind: Kind,
+    name: &str,
+    reason: &str,
+    field: &str,
+    message: impl Into<String>,
+) -> Status {
+    let cause = Cause { reason: reason.into(), message: message.into(), field: field.into() };
+    Status::invalid(kind, name, vec![cause])
+}
+
+/// 500 with a message.
+pub(crate) fn internal(message: &str) -> Status {
+    Status::new(500, Reason::InternalError, format!("Internal error occurred: {message}"))
+}

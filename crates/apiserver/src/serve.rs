@@ -1,0 +1,91 @@
+//! Takes one request to the code that answers it, and writes the audit record.
+
+use crate::{Actor, Audit, Store, audit, create, delete, read, turn::Turn, update};
+use kubestep_model::{Dice, Instant, Reply, Request, Verb};
+
+/// What the world may switch off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Whether a Deployment's and a ReplicaSet's selector is immutable and has to match the template's labels.
+    /// Switched off only in the marked what-if world.
+    pub selector_check: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings { selector_check: true }
+    }
+}
+
+/// What a request led to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// The store after it; as before if the request was refused.
+    pub store: Store,
+    /// The answer.
+    pub reply: Reply,
+    /// The request itself, then what the API server did on its own.
+    pub audit: Vec<Audit>,
+}
+
+/// Serves one request.
+pub fn serve(
+    store: &Store,
+    request: &Request,
+    who: &Actor,
+    now: Instant,
+    dice: &mut Dice,
+    settings: &Settings,
+) -> Outcome {
+    let mut turn = Turn {
+        store: store.clone(),
+        who,
+        now,
+        dice,
+        settings,
+        dry_run: request.dry_run,
+        strict: request.strict,
+        warnings: vec![],
+        side: vec![],
+        wrote: None,
+        created: false,
+    };
+    let reply = answer(&mut turn, request);
+    let first =
+        audit::of_request(request, who, now, &reply, turn.wrote.filter(|_| reply.is_ok()), turn.created);
+    let mut audit = vec![first];
+    let store = if reply.is_ok() {
+        audit.append(&mut turn.side);
+        turn.store
+    } else {
+        store.clone()
+    };
+    Outcome { store, reply, audit }
+}
+
+/// What the answer would be, without keeping anything: for an editor that asks while a person types.
+pub fn check(store: &Store, request: &Request, who: &Actor, now: Instant, settings: &Settings) -> Reply {
+    let request = Request { dry_run: true, ..request.clone() };
+    serve(store, &request, who, now, &mut Dice::new(0), settings).reply
+}
+
+fn answer(turn: &mut Turn<'_>, request: &Request) -> Reply {
+    match &request.verb {
+        Verb::Get { key, subresource } => read::get(turn, key, *subresource),
+        Verb::List { kind, namespace, labels, fields } => {
+            read::list(turn, *kind, namespace.as_deref(), labels.as_ref(), fields.as_ref())
+        }
+        Verb::Create { kind, namespace, body } => create::create(turn, *kind, namespace, body),
+        Verb::Replace { key, subresource, body } => update::replace(turn, key, *subresource, body),
+        Verb::Bind { pod, uid, node } => update::bind(turn, pod, uid, node),
+        Verb::Delete { key, options } => delete::delete(turn, key, options),
+        Verb::DeleteCollection { kind, namespace, labels, fields, options } => {
+            delete::collection(turn, *kind, namespace, labels.as_ref(), fields.as_ref(), options)
+        }
+        Verb::Patch { .. } | Verb::Evict { .. } | Verb::Token { .. } => Err(kubestep_model::Status::new(
+            405,
+            kubestep_model::Reason::MethodNotAllowed,
+            "the server does not allow this method on the requested resource",
+        )),
+    }
+}

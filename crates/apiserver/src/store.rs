@@ -1,0 +1,188 @@
+//! The store: every object, the log of committed writes and the revision. A persistent value: cloning it is O(1).
+//!
+//! Upstream: etcd with k8s.io/apiserver/pkg/storage/etcd3, as the watch cache shows it (v1.37).
+
+use imbl::{OrdMap, Vector};
+use kubestep_model::{Instant, Key, Kind, Object, Revision};
+use std::sync::Arc;
+
+/// So many writes are remembered; a watch from an older revision has to list again (410 Gone).
+pub const LOG_LENGTH: usize = 20_000;
+
+/// One committed write.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub struct LogEntry {
+    pub revision: Revision,
+    pub key: Key,
+    /// The object before; of a deletion, its last state with the deletion's resource version.
+    pub old: Option<Object>,
+    /// The object after; `None` when it was deleted.
+    pub new: Option<Object>,
+    pub at: Instant,
+    /// The user agent of who wrote.
+    pub who: Arc<str>,
+}
+
+/// All objects at one revision, and how they came to be.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Store {
+    objects: OrdMap<Key, Object>,
+    log: Vector<LogEntry>,
+    revision: Revision,
+    /// The last revision that the log no longer holds.
+    compacted: Revision,
+}
+
+impl Store {
+    /// An empty store.
+    #[must_use]
+    pub fn new() -> Self {
+        Store::default()
+    }
+
+    /// The revision of the last write.
+    pub fn revision(&self) -> Revision {
+        self.revision
+    }
+
+    /// How many objects there are.
+    pub fn len(&self) -> usize {
+        self.objects.len()
+    }
+
+    /// Whether there are no objects.
+    pub fn is_empty(&self) -> bool {
+        self.objects.is_empty()
+    }
+
+    /// The object of a key.
+    pub fn get(&self, key: &Key) -> Option<&Object> {
+        self.objects.get(key)
+    }
+
+    /// All objects of a kind, in one namespace or in all, sorted by namespace and name.
+    pub fn list<'a>(
+        &'a self,
+        kind: Kind,
+        namespace: Option<&str>,
+    ) -> impl Iterator<Item = &'a Object> + use<'a> {
+        let namespace: Option<Arc<str>> = namespace.map(Into::into);
+        let first = Key::new(kind, namespace.clone().unwrap_or_default(), "");
+        self.objects
+            .range(first..)
+            .take_while(move |(key, _)| {
+                key.kind == kind && namespace.as_ref().is_none_or(|wanted| key.namespace == *wanted)
+            })
+            .map(|(_, object)| object)
+    }
+
+    /// All objects, sorted by kind, namespace and name.
+    pub fn all(&self) -> impl Iterator<Item = &Object> {
+        self.objects.values()
+    }
+
+    /// Up to this revision the log has been dropped: a watch must start here or later.
+    pub fn oldest_revision(&self) -> Revision {
+        self.compacted
+    }
+
+    /// The writes after a revision, oldest first; those that were dropped from the log are missing.
+    pub fn log_after(&self, revision: Revision) -> impl Iterator<Item = &LogEntry> {
+        let skip = usize::try_from(revision.saturating_sub(self.compacted)).unwrap_or(usize::MAX);
+        let skip = skip.min(self.log.len());
+        self.log.focus().narrow(skip..).into_iter()
+    }
+
+    /// The write that made a revision, if the log still holds it.
+    pub fn entry(&self, revision: Revision) -> Option<&LogEntry> {
+        let index = revision.checked_sub(self.compacted)?.checked_sub(1)?;
+        self.log.get(usize::try_from(index).ok()?)
+    }
+
+    /// Puts objects that are there from the start: no admission, no validation, no log.
+    pub fn seed(&mut self, objects: impl IntoIterator<Item = Object>) {
+        for mut object in objects {
+            self.revision += 1;
+            object.meta_mut().resource_version = self.revision.to_string();
+            self.objects.insert(object.key(), object);
+        }
+        self.log = Vector::new();
+        self.compacted = self.revision;
+    }
+
+    /// Writes an object and gives it the new resource version.
+    pub(crate) fn put(&mut self, mut object: Object, at: Instant, who: &Arc<str>) -> Object {
+        self.revision += 1;
+        object.meta_mut().resource_version = self.revision.to_string();
+        let key = object.key();
+        let old = self.objects.insert(key.clone(), object.clone());
+        self.remember(key, old, Some(object.clone()), at, who);
+        object
+    }
+
+    /// Removes an object; the answer is its last state with the deletion's resource version.
+    pub(crate) fn remove(&mut self, key: &Key, at: Instant, who: &Arc<str>) -> Option<Object> {
+        let mut object = self.objects.remove(key)?;
+        self.revision += 1;
+        object.meta_mut().resource_version = self.revision.to_string();
+        self.remember(key.clone(), Some(object.clone()), None, at, who);
+        Some(object)
+    }
+
+    fn remember(&mut self, key: Key, old: Option<Object>, new: Option<Object>, at: Instant, who: &Arc<str>) {
+        self.log.push_back(LogEntry { revision: self.revision, key, old, new, at, who: who.clone() });
+        if self.log.len() > LOG_LENGTH {
+            self.log.pop_front();
+            self.compacted += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kubestep_model::{ConfigMap, Namespace};
+
+    fn map(namespace: &str, name: &str) -> Object {
+        let mut map = ConfigMap::default();
+        map.metadata.namespace = namespace.into();
+        map.metadata.name = name.into();
+        map.into()
+    }
+
+    #[test]
+    fn lists_by_kind_and_namespace() {
+        let mut store = Store::new();
+        store.seed([map("b", "x"), map("a", "y"), map("a", "x"), Namespace::default().into()]);
+        let names = |namespace: Option<&str>| -> Vec<String> {
+            store
+                .list(Kind::ConfigMap, namespace)
+                .map(|o| format!("{}/{}", o.meta().namespace, o.meta().name))
+                .collect()
+        };
+        assert_eq!(names(None), ["a/x", "a/y", "b/x"]);
+        assert_eq!(names(Some("a")), ["a/x", "a/y"]);
+        assert_eq!(names(Some("c")), Vec::<String>::new());
+    }
+
+    #[test]
+    fn the_log_is_found_by_revision_and_forgets_the_oldest() {
+        let mut store = Store::new();
+        store.seed([map("a", "x")]);
+        let who: Arc<str> = "kubectl".into();
+        for i in 0..LOG_LENGTH + 3 {
+            store.put(map("a", &format!("m{i}")), Instant::START, &who);
+        }
+        assert_eq!(store.oldest_revision(), 4);
+        assert_eq!(store.revision(), 1 + LOG_LENGTH as u64 + 3);
+        assert_eq!(store.log_after(4).next().map(|e| e.revision), Some(5));
+        assert_eq!(store.log_after(store.revision() - 2).count(), 2);
+        assert_eq!(store.log_after(store.revision() + 9).count(), 0);
+        assert_eq!(store.entry(5).map(|e| e.revision), Some(5));
+        assert_eq!(store.entry(4), None);
+        let gone = store.remove(&Key::new(Kind::ConfigMap, "a", "x"), Instant::START, &who);
+        assert_eq!(gone.map(|o| o.meta().revision()), Some(store.revision()));
+        assert!(store.entry(store.revision()).is_some_and(|e| e.new.is_none()));
+    }
+}

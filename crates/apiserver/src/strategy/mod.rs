@@ -1,0 +1,173 @@
+//! What each kind does to an object before it is stored: what a client may not set, and when the generation rises.
+//!
+//! Upstream: PrepareForCreate and PrepareForUpdate of pkg/registry/*/*/strategy.go (v1.37).
+
+mod custom;
+
+use crate::qos;
+use kubestep_model::{
+    DeploymentStatus, Kind, NamespaceStatus, Object, PodStatus, ReplicaSetStatus, ResourceQuotaStatus,
+    ServiceStatus,
+};
+use std::sync::Arc;
+
+/// Before a new object is stored.
+pub(crate) fn prepare_for_create(object: &mut Object) {
+    match object {
+        Object::Deployment(d) => {
+            let d = Arc::make_mut(d);
+            d.status = DeploymentStatus::default();
+            d.metadata.generation = 1;
+        }
+        Object::ReplicaSet(r) => {
+            let r = Arc::make_mut(r);
+            r.status = ReplicaSetStatus::default();
+            r.metadata.generation = 1;
+        }
+        Object::Pod(p) => {
+            let p = Arc::make_mut(p);
+            p.metadata.generation = 1;
+            let class = qos::class(&p.spec).into();
+            p.status = PodStatus { phase: "Pending".into(), qos_class: class, ..PodStatus::default() };
+        }
+        Object::Service(s) => Arc::make_mut(s).status = ServiceStatus::default(),
+        Object::ResourceQuota(q) => Arc::make_mut(q).status = ResourceQuotaStatus::default(),
+        Object::EndpointSlice(s) => Arc::make_mut(s).metadata.generation = 1,
+        Object::Namespace(n) => {
+            let n = Arc::make_mut(n);
+            n.status = NamespaceStatus { phase: "Active".into(), ..NamespaceStatus::default() };
+            if !n.spec.finalizers.iter().any(|f| f == "kubernetes") {
+                n.spec.finalizers.push("kubernetes".into());
+            }
+        }
+        Object::Custom(c) => custom::prepare_for_create(Arc::make_mut(c)),
+        Object::Node(_)
+        | Object::Endpoints(_)
+        | Object::ConfigMap(_)
+        | Object::Secret(_)
+        | Object::ServiceAccount(_)
+        | Object::Event(_)
+        | Object::Lease(_) => {}
+    }
+}
+
+/// Before a changed object is stored: the status stays, the generation rises with the spec.
+pub(crate) fn prepare_for_update(new: &mut Object, old: &Object) {
+    match (new, old) {
+        (Object::Deployment(new), Object::Deployment(old)) => {
+            let rises = new.spec != old.spec || new.metadata.annotations != old.metadata.annotations;
+            let new = Arc::make_mut(new);
+            new.status.clone_from(&old.status);
+            new.metadata.generation = old.metadata.generation + i64::from(rises);
+        }
+        (Object::ReplicaSet(new), Object::ReplicaSet(old)) => {
+            let rises = new.spec != old.spec;
+            let new = Arc::make_mut(new);
+            new.status.clone_from(&old.status);
+            new.metadata.generation = old.metadata.generation + i64::from(rises);
+        }
+        (Object::Pod(new), Object::Pod(old)) => {
+            let rises = new.spec != old.spec;
+            let new = Arc::make_mut(new);
+            new.status.clone_from(&old.status);
+            new.metadata.generation = old.metadata.generation + i64::from(rises);
+        }
+        (Object::EndpointSlice(new), Object::EndpointSlice(old)) => {
+            let rises = new.address_type != old.address_type
+                || new.endpoints != old.endpoints
+                || new.ports != old.ports
+                || new.metadata.labels != old.metadata.labels;
+            Arc::make_mut(new).metadata.generation = old.metadata.generation + i64::from(rises);
+        }
+        (Object::Service(new), Object::Service(old)) => Arc::make_mut(new).status.clone_from(&old.status),
+        (Object::Node(new), Object::Node(old)) => Arc::make_mut(new).status.clone_from(&old.status),
+        (Object::ResourceQuota(new), Object::ResourceQuota(old)) => {
+            Arc::make_mut(new).status.clone_from(&old.status);
+        }
+        (Object::Namespace(new), Object::Namespace(old)) => {
+            let new = Arc::make_mut(new);
+            new.status.clone_from(&old.status);
+            new.spec.finalizers.clone_from(&old.spec.finalizers);
+        }
+        (Object::Custom(new), Object::Custom(old)) => custom::prepare_for_update(Arc::make_mut(new), old),
+        _ => {}
+    }
+}
+
+/// Before a changed status is stored: the spec stays, and with it what the status may not touch.
+pub(crate) fn prepare_for_status(new: &mut Object, old: &Object) {
+    match (new, old) {
+        (Object::Deployment(new), Object::Deployment(old)) => {
+            let new = Arc::make_mut(new);
+            keep(&mut new.spec, &old.spec);
+            keep(&mut new.metadata.labels, &old.metadata.labels);
+        }
+        (Object::ReplicaSet(new), Object::ReplicaSet(old)) => keep(&mut Arc::make_mut(new).spec, &old.spec),
+        (Object::Pod(new), Object::Pod(old)) => {
+            let new = Arc::make_mut(new);
+            keep(&mut new.spec, &old.spec);
+            keep(&mut new.metadata.owner_references, &old.metadata.owner_references);
+        }
+        (Object::Service(new), Object::Service(old)) => keep(&mut Arc::make_mut(new).spec, &old.spec),
+        (Object::Node(new), Object::Node(old)) => keep(&mut Arc::make_mut(new).spec, &old.spec),
+        (Object::ResourceQuota(new), Object::ResourceQuota(old)) => {
+            keep(&mut Arc::make_mut(new).spec, &old.spec)
+        }
+        (Object::Namespace(new), Object::Namespace(old)) => keep(&mut Arc::make_mut(new).spec, &old.spec),
+        (Object::Custom(new), Object::Custom(old)) => custom::prepare_for_status(Arc::make_mut(new), old),
+        _ => {}
+    }
+}
+
+/// Puts the old value back where it was changed; comparing is cheaper than copying.
+fn keep<T: Clone + PartialEq>(new: &mut T, old: &T) {
+    if new != old {
+        new.clone_from(old);
+    }
+}
+
+/// Whether the kind has a status of its own to write.
+pub(crate) fn has_status(kind: Kind) -> bool {
+    match kind {
+        Kind::Deployment
+        | Kind::ReplicaSet
+        | Kind::Pod
+        | Kind::Service
+        | Kind::Node
+        | Kind::Namespace
+        | Kind::ResourceQuota => true,
+        Kind::Endpoints
+        | Kind::EndpointSlice
+        | Kind::ConfigMap
+        | Kind::Secret
+        | Kind::ServiceAccount
+        | Kind::Event
+        | Kind::Lease => false,
+        Kind::Other(row) => custom::has_status(row.kind),
+    }
+}
+
+/// Whether a PUT without a resource version overwrites what is there.
+pub(crate) fn unconditional_update(kind: Kind) -> bool {
+    !matches!(
+        kind.name(),
+        "Lease" | "PodDisruptionBudget" | "IPAddress" | "ServiceCIDR" | "CustomResourceDefinition"
+    )
+}
+
+/// Whether a PUT of what is not there makes it.
+pub(crate) fn create_on_update(kind: Kind) -> bool {
+    matches!(
+        kind.name(),
+        "Service"
+            | "Endpoints"
+            | "Event"
+            | "Lease"
+            | "LimitRange"
+            | "PriorityClass"
+            | "RoleBinding"
+            | "Role"
+            | "ClusterRole"
+            | "ClusterRoleBinding"
+    )
+}
