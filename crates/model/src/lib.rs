@@ -15,6 +15,8 @@ pub mod status;
 pub mod text;
 pub mod time;
 pub mod verb;
+pub mod patch;
+pub mod schema;
 pub mod yaml;
 
 pub use dice::Dice;

@@ -3,7 +3,7 @@
 mod read;
 mod text;
 
-pub use read::{Broken, parse, parse_first};
-pub use text::{encode, go_quote};
+pub use read::{Broken, Children, children, parse, parse_first};
+pub use text::{compact, encode, go_quote};
 
-pub(super) use text::{go_number, go_short_float, go_short_float32};
+pub(crate) use text::{go_number, go_short_float, go_short_float32};

@@ -312,3 +312,65 @@ fn quote_byte(byte: u8) -> String {
         }
     }
 }
+
+/// The members of a JSON text, as texts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Children<'a> {
+    Map(Vec<(String, &'a str)>),
+    List(Vec<&'a str>),
+    Scalar,
+}
+
+/// Takes a JSON text apart, one level deep. A text that is no JSON counts as a scalar.
+#[must_use]
+pub fn children(text: &str) -> Children<'_> {
+    let mut reader = Reader { bytes: text.as_bytes(), at: 0 };
+    reader.skip_space();
+    let found = match reader.peek() {
+        Some(b'{') => members(&mut reader, text).map(Children::Map),
+        Some(b'[') => items(&mut reader, text).map(Children::List),
+        _ => Ok(Children::Scalar),
+    };
+    found.unwrap_or(Children::Scalar)
+}
+
+/// The text of the next value.
+fn slice<'a>(reader: &mut Reader<'_>, text: &'a str) -> Result<&'a str, Broken> {
+    reader.skip_space();
+    let start = reader.at;
+    reader.value()?;
+    Ok(text.get(start..reader.at).unwrap_or_default())
+}
+
+fn members<'a>(reader: &mut Reader<'_>, text: &'a str) -> Result<Vec<(String, &'a str)>, Broken> {
+    let mut members = Vec::new();
+    loop {
+        reader.at += 1;
+        reader.skip_space();
+        if reader.peek() == Some(b'}') {
+            return Ok(members);
+        }
+        let key = reader.key()?;
+        members.push((key, slice(reader, text)?));
+        reader.skip_space();
+        if reader.peek() != Some(b',') {
+            return Ok(members);
+        }
+    }
+}
+
+fn items<'a>(reader: &mut Reader<'_>, text: &'a str) -> Result<Vec<&'a str>, Broken> {
+    let mut items = Vec::new();
+    loop {
+        reader.at += 1;
+        reader.skip_space();
+        if reader.peek() == Some(b']') {
+            return Ok(items);
+        }
+        items.push(slice(reader, text)?);
+        reader.skip_space();
+        if reader.peek() != Some(b',') {
+            return Ok(items);
+        }
+    }
+}

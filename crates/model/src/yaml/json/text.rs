@@ -123,3 +123,24 @@ fn is_printable(c: char) -> bool {
         c => !c.is_control() && !c.is_whitespace(),
     }
 }
+
+/// A JSON text without space between its parts, and with the escapes that Go adds when it writes one again.
+#[must_use]
+pub fn compact(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let (mut quoted, mut escaped) = (false, false);
+    for c in text.chars() {
+        if !quoted && matches!(c, ' ' | '\t' | '\r' | '\n') {
+            continue;
+        }
+        match c {
+            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c => out.push(c),
+        }
+        if c == '"' && !escaped {
+            quoted = !quoted;
+        }
+        escaped = quoted && c == '\\' && !escaped;
+    }
+    out
+}
