@@ -4,12 +4,14 @@
 
 pub mod claim;
 pub mod deployment;
+pub mod harness;
 pub mod order;
 pub mod pods;
 pub mod replicaset;
 pub mod sentences;
 mod stop;
 pub mod template;
+pub mod vectors;
 
 use kubestep_control::Controller;
 

@@ -1,0 +1,182 @@
+//! The scheduler's cache: nodes with the pods on them, those it only assumes there included.
+//! Upstream: pkg/scheduler/backend/cache (v1.37).
+
+use super::node_info::{NodeInfo, PodInfo};
+use imbl::{OrdMap, OrdSet};
+use kubestep_model::{Node, Pod};
+use std::{collections::BTreeMap, sync::Arc};
+
+/// A pod that is counted on a node.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub struct Placed {
+    pub node: Arc<str>,
+    pub pod: Arc<PodInfo>,
+    /// Chosen by the scheduler, but not yet seen in the cluster.
+    pub assumed: bool,
+}
+
+/// See the module. Cheap to clone.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Cache {
+    nodes: OrdMap<Arc<str>, Arc<NodeInfo>>,
+    /// Zones in the order in which they came, each with its nodes in the order in which they came.
+    zones: Arc<Vec<(String, Vec<Arc<str>>)>>,
+    /// Nodes in the order in which they are looked at: one of each zone in turn.
+    order: Arc<Vec<Arc<str>>>,
+    /// By uid.
+    pods: OrdMap<Arc<str>, Placed>,
+    /// On how many nodes each image is.
+    images: OrdMap<String, u32>,
+    /// Nodes with pods that have wishes about other pods.
+    with_affinity: OrdSet<Arc<str>>,
+    /// Nodes with pods that demand distance to other pods.
+    with_required_anti_affinity: OrdSet<Arc<str>>,
+}
+
+fn zone(node: &Node) -> String {
+    let label = |names: [&str; 2]| names.iter().find_map(|n| node.labels().get(*n)).cloned().unwrap_or_default();
+    let zone = label(["failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone"]);
+    let region = label(["failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region"]);
+    if zone.is_empty() && region.is_empty() { String::new() } else { format!("{region}:\0:{zone}") }
+}
+
+impl Cache {
+    /// The nodes, in the order in which they are looked at.
+    pub fn order(&self) -> &Arc<Vec<Arc<str>>> {
+        &self.order
+    }
+    /// A node by name.
+    pub fn node(&self, name: &str) -> Option<&Arc<NodeInfo>> {
+        self.nodes.get(name)
+    }
+    /// All nodes that are there, in the order in which they are looked at.
+    pub fn nodes(&self) -> impl Iterator<Item = &Arc<NodeInfo>> {
+        self.order.iter().filter_map(|name| self.nodes.get(name))
+    }
+    /// Nodes with pods that have wishes about other pods.
+    pub fn nodes_with_affinity(&self) -> impl Iterator<Item = &Arc<NodeInfo>> {
+        self.with_affinity.iter().filter_map(|name| self.nodes.get(name)).filter(|n| n.node.is_some())
+    }
+    /// Nodes with pods that demand distance to other pods.
+    pub fn nodes_with_required_anti_affinity(&self) -> impl Iterator<Item = &Arc<NodeInfo>> {
+        self.with_required_anti_affinity.iter().filter_map(|name| self.nodes.get(name)).filter(|n| n.node.is_some())
+    }
+    /// On how many nodes an image is.
+    pub fn image_nodes(&self, image: &str) -> u32 {
+        self.images.get(image).copied().unwrap_or(0)
+    }
+    /// Where a pod is counted.
+    pub fn placed(&self, uid: &str) -> Option<&Placed> {
+        self.pods.get(uid)
+    }
+    /// Pods that are assumed on a node but not yet seen there, by uid.
+    pub fn assumed(&self) -> impl Iterator<Item = &Placed> {
+        self.pods.values().filter(|p| p.assumed)
+    }
+
+    /// Puts or replaces a node.
+    pub fn set_node(&mut self, node: Arc<Node>) {
+        let name = node.metadata.name.clone();
+        let (old_images, old_zone) = match self.nodes.get(&name) {
+            Some(info) => (info.images.clone(), info.node.as_ref().map(|n| zone(n))),
+            None => (Arc::default(), None),
+        };
+        self.count_images(&old_images, false);
+        let fresh_zone = zone(&node);
+        let info = self.nodes.entry(name.clone()).or_insert_with(|| {
+            Arc::new(NodeInfo { name: name.clone(), ..NodeInfo::default() })
+        });
+        Arc::make_mut(info).set_node(Some(node));
+        let images = info.images.clone();
+        self.count_images(&images, true);
+        if old_zone.as_ref() != Some(&fresh_zone) {
+            self.leave_zone(old_zone.as_deref(), &name);
+            let zones = Arc::make_mut(&mut self.zones);
+            match zones.iter_mut().find(|(zone, _)| *zone == fresh_zone) {
+                Some((_, names)) => names.push(name),
+                None => zones.push((fresh_zone, vec![name])),
+            }
+            self.reorder();
+        }
+    }
+
+    /// Removes a node; the pods on it stay known until they are seen to go.
+    pub fn remove_node(&mut self, name: &Arc<str>) {
+        let Some(info) = self.nodes.get_mut(name) else { return };
+        let (images, zone) = (info.images.clone(), info.node.as_ref().map(|n| zone(n)));
+        Arc::make_mut(info).set_node(None);
+        if info.pods.is_empty() {
+            self.nodes.remove(name);
+        }
+        self.count_images(&images, false);
+        self.leave_zone(zone.as_deref(), name);
+        self.reorder();
+    }
+
+    fn leave_zone(&mut self, zone: Option<&str>, name: &Arc<str>) {
+        let Some(zone) = zone else { return };
+        let zones = Arc::make_mut(&mut self.zones);
+        for (_, names) in zones.iter_mut().filter(|(z, _)| z == zone) {
+            names.retain(|n| n != name);
+        }
+        zones.retain(|(_, names)| !names.is_empty());
+    }
+
+    /// Upstream: nodeTree.list.
+    fn reorder(&mut self) {
+        let longest = self.zones.iter().map(|(_, names)| names.len()).max().unwrap_or(0);
+        let turn = |i: usize| self.zones.iter().filter_map(move |(_, names)| names.get(i).cloned());
+        self.order = Arc::new((0..longest).flat_map(turn).collect());
+    }
+
+    fn count_images(&mut self, images: &[(String, i64)], more: bool) {
+        let names: BTreeMap<&String, ()> = images.iter().map(|(name, _)| (name, ())).collect();
+        for name in names.into_keys() {
+            let n = self.image_nodes(name);
+            match if more { n.saturating_add(1) } else { n.saturating_sub(1) } {
+                0 => drop(self.images.remove(name)),
+                n => drop(self.images.insert(name.clone(), n)),
+            }
+        }
+    }
+
+    /// Counts a pod on a node, in the place of an older state of it.
+    pub fn place(&mut self, node: &Arc<str>, pod: Arc<Pod>, assumed: bool) {
+        let uid = pod.metadata.uid.clone();
+        self.remove_pod(&uid);
+        let pod = Arc::new(PodInfo::new(pod));
+        let info = self.nodes.entry(node.clone()).or_insert_with(|| {
+            Arc::new(NodeInfo { name: node.clone(), ..NodeInfo::default() })
+        });
+        Arc::make_mut(info).add(pod.clone());
+        self.pods.insert(uid, Placed { node: node.clone(), pod, assumed });
+        self.index(node);
+    }
+
+    /// Counts a pod out. Answers where it was.
+    pub fn remove_pod(&mut self, uid: &Arc<str>) -> Option<Placed> {
+        let placed = self.pods.remove(uid)?;
+        if let Some(info) = self.nodes.get_mut(&placed.node) {
+            Arc::make_mut(info).remove(uid);
+            if info.pods.is_empty() && info.node.is_none() {
+                self.nodes.remove(&placed.node);
+            }
+        }
+        self.index(&placed.node);
+        Some(placed)
+    }
+
+    fn index(&mut self, name: &Arc<str>) {
+        let info = self.nodes.get(name);
+        let set = |set: &mut OrdSet<Arc<str>>, holds: bool| match holds {
+            true => drop(set.insert(name.clone())),
+            false => drop(set.remove(name)),
+        };
+        set(&mut self.with_affinity, info.is_some_and(|i| !i.with_affinity.is_empty()));
+        set(
+            &mut self.with_required_anti_affinity,
+            info.is_some_and(|i| !i.with_required_anti_affinity.is_empty()),
+        );
+    }
+}

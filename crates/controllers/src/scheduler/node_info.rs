@@ -1,0 +1,142 @@
+//! What the scheduler knows about one node and the pods on it, kept as sums.
+//! Upstream: pkg/scheduler/framework, NodeInfo and PodInfo (v1.37).
+
+use super::{
+    affinity::Terms,
+    resources::{Resources, missing_defaults, pod_requests},
+};
+use imbl::{OrdMap, OrdSet};
+use kubestep_model::{Labels, Node, Pod};
+use std::sync::Arc;
+
+/// A pod with what the scheduler reads of it, worked out once.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub struct PodInfo {
+    pub pod: Arc<Pod>,
+    pub requests: Resources,
+    /// The requests with the defaults for containers that ask for nothing.
+    pub scored: Resources,
+    pub terms: Option<Arc<Terms>>,
+}
+
+impl PodInfo {
+    /// Works it out.
+    pub fn new(pod: Arc<Pod>) -> Self {
+        let requests = Resources::of(&pod_requests(&pod, &Default::default()));
+        let scored = Resources::of(&pod_requests(&pod, &missing_defaults()));
+        let terms = Terms::of(&pod).map(Arc::new);
+        PodInfo { pod, requests, scored, terms }
+    }
+    /// The pod's uid.
+    pub fn uid(&self) -> &Arc<str> {
+        &self.pod.metadata.uid
+    }
+    /// Its priority; 0 if none is given.
+    pub fn priority(&self) -> i32 {
+        priority(&self.pod)
+    }
+}
+
+/// A pod's priority; 0 if none is given. Upstream: corev1helpers.PodPriority.
+pub fn priority(pod: &Pod) -> i32 {
+    pod.spec.priority.unwrap_or(0)
+}
+
+/// A host port that is taken: address, protocol, number.
+pub type HostPort = (String, String, i32);
+
+/// The host ports of a pod.
+pub fn host_ports(pod: &Pod) -> Vec<HostPort> {
+    let containers = pod.spec.containers.iter();
+    let sidecars = pod.spec.init_containers.iter().filter(|c| c.restart_policy.as_deref() == Some("Always"));
+    containers
+        .chain(sidecars)
+        .flat_map(|c| &c.ports)
+        .filter(|p| p.host_port > 0)
+        .map(|p| {
+            let or = |text: &str, default: &str| if text.is_empty() { default.to_owned() } else { text.to_owned() };
+            (or(&p.host_ip, "0.0.0.0"), or(&p.protocol, "TCP"), p.host_port)
+        })
+        .collect()
+}
+
+/// One node as the scheduler sees it. Cheap to clone.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[allow(missing_docs)]
+pub struct NodeInfo {
+    /// `None` while pods are known on a node that is not (any more).
+    pub node: Option<Arc<Node>>,
+    pub name: Arc<str>,
+    pub allocatable: Resources,
+    pub requested: Resources,
+    pub scored: Resources,
+    /// By uid.
+    pub pods: OrdMap<Arc<str>, Arc<PodInfo>>,
+    /// Uids of the pods that have wishes about other pods.
+    pub with_affinity: OrdSet<Arc<str>>,
+    /// Uids of the pods that demand distance to other pods.
+    pub with_required_anti_affinity: OrdSet<Arc<str>>,
+    /// How often each host port is taken.
+    pub ports: OrdMap<HostPort, u32>,
+    /// Image names with their size.
+    pub images: Arc<Vec<(String, i64)>>,
+}
+
+impl NodeInfo {
+    /// A node without pods.
+    pub fn of(node: Arc<Node>) -> Self {
+        let mut info = NodeInfo { name: node.metadata.name.clone(), ..NodeInfo::default() };
+        info.set_node(Some(node));
+        info
+    }
+
+    /// Takes over a newer state of the node.
+    pub fn set_node(&mut self, node: Option<Arc<Node>>) {
+        self.allocatable = node.as_ref().map(|n| Resources::of(&n.status.allocatable)).unwrap_or_default();
+        let images = node.iter().flat_map(|n| &n.status.images);
+        self.images = Arc::new(images.flat_map(|i| i.names.iter().map(|n| (n.clone(), i.size_bytes))).collect());
+        self.node = node;
+    }
+
+    /// The node's labels; none while it is not known.
+    pub fn labels(&self) -> &Labels {
+        static NONE: Labels = Labels::new();
+        self.node.as_ref().map_or(&NONE, |n| &n.metadata.labels)
+    }
+
+    /// Counts a pod in.
+    pub fn add(&mut self, pod: Arc<PodInfo>) {
+        self.count(&pod, 1);
+        let uid = pod.uid().clone();
+        if let Some(terms) = &pod.terms {
+            self.with_affinity.insert(uid.clone());
+            if !terms.required_anti_affinity.is_empty() {
+                self.with_required_anti_affinity.insert(uid.clone());
+            }
+        }
+        self.pods.insert(uid, pod);
+    }
+
+    /// Counts a pod out, if it was counted in.
+    pub fn remove(&mut self, uid: &Arc<str>) {
+        if let Some(pod) = self.pods.remove(uid) {
+            self.count(&pod, -1);
+            self.with_affinity.remove(uid);
+            self.with_required_anti_affinity.remove(uid);
+        }
+    }
+
+    fn count(&mut self, pod: &PodInfo, sign: i64) {
+        self.requested.change(&pod.requests, sign);
+        self.scored.change(&pod.scored, sign);
+        for port in host_ports(&pod.pod) {
+            let taken = self.ports.get(&port).copied().unwrap_or(0);
+            match (sign > 0, taken) {
+                (true, n) => drop(self.ports.insert(port, n + 1)),
+                (false, 0 | 1) => drop(self.ports.remove(&port)),
+                (false, n) => drop(self.ports.insert(port, n - 1)),
+            }
+        }
+    }
+}
