@@ -1,7 +1,8 @@
 //! From a request's body to an object with its defaults.
 
 use crate::{defaults, turn::Turn};
-use kubestep_model::{Body, Kind, Object, Status};
+use kubestep_model::{Body, Kind, Object, PatchKind, Status};
+use serde_json::Value;
 
 /// An object that was read, with defaults.
 pub(crate) struct Decoded {
@@ -30,6 +31,17 @@ pub(crate) fn body(turn: &mut Turn<'_>, kind: Kind, body: &Body) -> Result<Decod
             Ok(Decoded { object, checked: false })
         }
     }
+}
+
+/// Reads what a patch made of an object.
+pub(crate) fn patched(
+    turn: &mut Turn<'_>,
+    kind: Kind,
+    value: Value,
+    _how: PatchKind,
+    _patch: &Value,
+) -> Result<Decoded, Status> {
+    body(turn, kind, &Body::Json(value.into()))
 }
 
 /// Kinds that loops write many of, out of templates and caches that were checked when a person wrote them.

@@ -9,7 +9,9 @@ mod create;
 mod decode;
 mod defaults;
 mod delete;
+mod eviction;
 mod ip_allocation;
+mod patching;
 mod qos;
 mod read;
 mod refuse;
@@ -19,6 +21,7 @@ mod store;
 mod strategy;
 #[cfg(test)]
 mod tests;
+mod token;
 mod turn;
 mod update;
 mod validation;

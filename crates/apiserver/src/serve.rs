@@ -1,6 +1,8 @@
 //! Takes one request to the code that answers it, and writes the audit record.
 
-use crate::{Actor, Audit, Store, audit, create, delete, read, turn::Turn, update};
+use crate::{
+    Actor, Audit, Store, audit, create, delete, eviction, patching, read, token, turn::Turn, update,
+};
 use kubestep_model::{Dice, Instant, Reply, Request, Verb};
 
 /// What the world may switch off.
@@ -82,10 +84,10 @@ fn answer(turn: &mut Turn<'_>, request: &Request) -> Reply {
         Verb::DeleteCollection { kind, namespace, labels, fields, options } => {
             delete::collection(turn, *kind, namespace, labels.as_ref(), fields.as_ref(), options)
         }
-        Verb::Patch { .. } | Verb::Evict { .. } | Verb::Token { .. } => Err(kubestep_model::Status::new(
-            405,
-            kubestep_model::Reason::MethodNotAllowed,
-            "the server does not allow this method on the requested resource",
-        )),
+        Verb::Patch { key, subresource, kind, patch } => {
+            patching::patch(turn, key, *subresource, *kind, patch)
+        }
+        Verb::Evict { pod, options } => eviction::evict(turn, pod, options),
+        Verb::Token { account } => token::create(turn, account),
     }
 }

@@ -62,6 +62,26 @@ fn fit_to_path(object: &mut Object, key: &Key) -> Result<(), Status> {
     Ok(())
 }
 
+/// A patch may not give an object another name or another uid.
+pub(crate) fn check_patched_names(new: &Object, old: &Object) -> Result<(), Status> {
+    let (meta, there) = (new.meta(), old.meta());
+    let kind = old.kind();
+    if meta.name != there.name {
+        let text = "the name of the object ({}) does not match the name on the URL ({})";
+        let text = text.replacen("{}", &meta.name, 1).replacen("{}", &there.name, 1);
+        return Err(Status::bad_request(text));
+    }
+    if meta.namespace != there.namespace {
+        let text = "the namespace of the provided object does not match the namespace sent on the request";
+        return Err(Status::bad_request(text));
+    }
+    if !meta.uid.is_empty() && meta.uid != there.uid {
+        let text = format!("Invalid value: \"{}\": field is immutable", meta.uid);
+        return Err(refuse::invalid_field(kind, &there.name, "FieldValueInvalid", "metadata.uid", text));
+    }
+    Ok(())
+}
+
 /// Everything that follows once the new state of an object that is there was decoded.
 pub(crate) fn store_changed(
     turn: &mut Turn<'_>,

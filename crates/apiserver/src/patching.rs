@@ -1,0 +1,107 @@
+//! Patch: the object as it is, changed as asked, then stored as a replacement would be.
+//!
+//! Upstream: k8s.io/apiserver/pkg/endpoints/handlers/patch.go (v1.37).
+
+use crate::{decode, refuse, scale, strategy, turn::Turn, update};
+use kubestep_model::{Key, Object, PatchKind, Pod, Reason, Reply, Status, Subresource, patch, schema};
+use serde_json::{Value, json};
+
+/// PATCH of an object or of a part of it.
+pub(crate) fn patch(
+    turn: &mut Turn<'_>,
+    key: &Key,
+    part: Subresource,
+    kind: PatchKind,
+    patch: &Value,
+) -> Reply {
+    if kind == PatchKind::Apply {
+        let text = "the body of the request was in an unknown format - accepted media types include: \
+                    application/json-patch+json, application/merge-patch+json, application/strategic-merge-patch+json";
+        return Err(Status::new(415, Reason::UnsupportedMediaType, text));
+    }
+    match part {
+        Subresource::Scale => return patch_scale(turn, key, kind, patch),
+        Subresource::Status if !strategy::has_status(key.kind) => return Err(refuse::no_such_resource()),
+        Subresource::None | Subresource::Status => {}
+        Subresource::Binding | Subresource::Eviction | Subresource::Token | Subresource::Finalize => {
+            return Err(refuse::method_not_allowed(key.kind, &key.name));
+        }
+    }
+    let old = turn.find(key)?;
+    if part == Subresource::Status
+        && let Object::Pod(pod) = &old
+    {
+        let new = patch_pod_status(pod, kind, patch)?;
+        let object = finish_status(turn, new.into(), old)?;
+        return Ok(turn.show(object));
+    }
+    let patched = merged(&old.to_value(), key, kind, patch)?;
+    let decoded = decode::patched(turn, key.kind, patched, kind, patch)?;
+    update::check_patched_names(&decoded.object, &old)?;
+    let object = update::store_changed(turn, decoded, old, part)?;
+    Ok(turn.show(object))
+}
+
+/// The object with the patch in it.
+fn merged(object: &Value, key: &Key, kind: PatchKind, patch: &Value) -> Result<Value, Status> {
+    match kind {
+        PatchKind::Json => {
+            if !patch.is_array() {
+                return Err(Status::bad_request("invalid JSON patch"));
+            }
+            patch::json_patch(object, patch).map_err(|_| {
+                let text = "the server rejected our request due to an error in our request";
+                Status::new(422, Reason::Invalid, text)
+            })
+        }
+        PatchKind::Merge => patch::merge_patch(object, patch).map_err(Status::bad_request),
+        PatchKind::Strategic | PatchKind::Apply => {
+            match schema::patch_schema(&key.kind.api_version(), key.kind.name()) {
+                Some(schema) => {
+                    patch::strategic_merge_patch(object, patch, schema).map_err(Status::bad_request)
+                }
+                None => patch::merge_patch(object, patch).map_err(Status::bad_request),
+            }
+        }
+    }
+}
+
+/// A kubelet's write: only status and metadata are taken apart, not the whole pod.
+fn patch_pod_status(old: &Pod, kind: PatchKind, patch: &Value) -> Result<Pod, Status> {
+    let part = json!({
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": serde_json::to_value(&old.metadata).unwrap_or_default(),
+        "status": serde_json::to_value(&old.status).unwrap_or_default(),
+    });
+    let key = Key {
+        kind: kubestep_model::Kind::Pod,
+        namespace: Default::default(),
+        name: old.metadata.name.clone(),
+    };
+    let mut patched = merged(&part, &key, kind, patch)?;
+    let mut take = |name: &str| patched.get_mut(name).map(Value::take).unwrap_or_default();
+    let wrong = |e: serde_json::Error| Status::bad_request(e.to_string());
+    let (metadata, status) = (take("metadata"), take("status"));
+    let metadata = serde_json::from_value(metadata).map_err(wrong)?;
+    let status =
+        if status.is_null() { Default::default() } else { serde_json::from_value(status).map_err(wrong)? };
+    Ok(Pod { metadata, spec: old.spec.clone(), status, rest: old.rest.clone() })
+}
+
+fn finish_status(turn: &mut Turn<'_>, new: Object, old: Object) -> Result<Object, Status> {
+    update::check_patched_names(&new, &old)?;
+    update::store_changed(turn, decode::Decoded { object: new, checked: true }, old, Subresource::Status)
+}
+
+fn patch_scale(turn: &mut Turn<'_>, key: &Key, kind: PatchKind, patch: &Value) -> Reply {
+    let old = turn.find(key)?;
+    let scale = scale::of(&old)?;
+    let patched = match kind {
+        PatchKind::Json => merged(&scale, key, kind, patch)?,
+        _ => patch::merge_patch(&scale, patch).map_err(Status::bad_request)?,
+    };
+    let version = patched["metadata"]["resourceVersion"].as_str().unwrap_or_default().to_owned();
+    let object = update::write_scale(turn, old, &patched["spec"]["replicas"], &version)?;
+    scale::get(&object)
+}
