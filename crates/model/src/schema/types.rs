@@ -324,7 +324,7 @@ mod tests {
         let pod = schema.kind("v1", "Pod").and_then(|id| schema.declared(id)).expect("Pod");
         let Shape::Struct(fields) = &pod.shape else { panic!("a struct") };
         let names: Vec<_> = fields.iter().map(|field| field.name).collect();
-        assert_eq!(names, ["kind:", "apiVersion", "metadata", "spec", "status"]);
+        assert_eq!(names, ["kind", "apiVersion", "metadata", "spec", "status"]);
         let spec = schema.as_struct(&pod.field("spec").expect("spec").ty).expect("PodSpec");
         let containers = spec.field("containers").expect("containers");
         assert_eq!((containers.strategy, containers.merge_key), ("merge", "name"));

@@ -12,10 +12,12 @@ mod spans;
 mod tests;
 mod value;
 pub mod vectors;
+mod write;
 
 use serde_json::Value;
 
 pub use spans::{Place, Span, Spans, Step};
+pub use write::to_yaml;
 
 /// Deeper nesting is refused: no object of Kubernetes comes near, and what walks a value may recurse this far.
 pub const MAX_DEPTH: usize = 1_000;

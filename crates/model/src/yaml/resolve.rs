@@ -172,7 +172,7 @@ pub(crate) fn decode_base64(text: &str) -> Option<Vec<u8>> {
 }
 
 /// `2026-11-29`, `2026-11-29T12:00:00Z` and the like, as far as upstream takes them for times.
-fn is_timestamp(text: &str) -> bool {
+pub(super) fn is_timestamp(text: &str) -> bool {
     let Some((date, time)) = split_date(text) else { return false };
     let numbers: Vec<Option<u32>> = date.split('-').map(short_number).collect();
     let [Some(year), Some(month), Some(day)] = numbers[..] else { return false };

@@ -154,3 +154,52 @@ fn json_is_refused_in_go_s_words() {
     let text = r#"{"a":[1,-2.5,"x\u00e9\ud83d\ude00\n",true,null],"b":{}}"#;
     assert_eq!(super::json::parse(text), Ok(serde_json::from_str::<Value>(text).expect("JSON")));
 }
+
+/// The times and versions of a recording as the API server had written them: the recorder's stand-ins for them would
+/// not be quoted.
+fn as_printed(text: &str) -> String {
+    let mut lines = Vec::new();
+    for line in text.lines() {
+        let time = line.find("\"T+").or_else(|| line.find("\"T-")).filter(|_| line.ends_with('"'));
+        lines.push(match time {
+            Some(start) => format!("{}\"2026-11-29T10:00:00Z\"", &line[..start]),
+            None => line.replace("\"rv-", "\""),
+        });
+    }
+    lines.join("\n") + "\n"
+}
+
+/// Every YAML that a recorded kubectl printed.
+fn printed() -> Vec<(String, String)> {
+    let folder = format!("{}/../../tests/golden/sessions", env!("CARGO_MANIFEST_DIR"));
+    let mut files: Vec<_> =
+        std::fs::read_dir(&folder).expect(&folder).map(|entry| entry.expect("entry").path()).collect();
+    files.sort();
+    let mut found = Vec::new();
+    for file in files.iter().filter(|file| file.extension().is_some_and(|extension| extension == "json")) {
+        let text = std::fs::read_to_string(file).expect("a session");
+        let session = super::json::parse(&text).expect("a session is JSON");
+        for step in session["steps"].as_array().expect("steps") {
+            let (command, output) = (step["command"].as_str(), step["stdout"].as_str());
+            let command = command.unwrap_or_default();
+            if command.ends_with("-o yaml") {
+                found
+                    .push((format!("{}: {command}", file.display()), as_printed(output.unwrap_or_default())));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn what_kubectl_printed_is_printed_again_from_what_was_read() {
+    let printed = printed();
+    assert!(printed.len() >= 39, "{} outputs", printed.len());
+    for (command, text) in &printed {
+        let reading = read(text);
+        assert_eq!(reading.error, None, "{command}");
+        let again: Vec<String> = reading.documents.iter().map(|d| super::to_yaml(&d.value)).collect();
+        assert_eq!(again.join("---\n"), *text, "{command}");
+    }
+    println!("{} outputs of kubectl", printed.len());
+}
