@@ -3,7 +3,7 @@
 //! The map answers as an API server without defaults, validation or other controllers would: a write with an old
 //! resource version gets a conflict, a create of a name that is there gets AlreadyExists.
 
-use kubestep_control::{Controller, Effect, EventNote, Progress, Running, Told, View, run};
+use kubestep_control::{Controller, Effect, EventNote, Note, Progress, Running, Told, View, run};
 use kubestep_model::{
     Answer, Body, Dice, Instant, Key, Kind, Object, Reason, Reply, Request, Status, Subresource, Verb,
 };
@@ -33,6 +33,8 @@ pub struct Outcome {
     pub pods: Vec<Value>,
     /// What it told the cluster.
     pub events: Vec<EventNote>,
+    /// Why it did so.
+    pub notes: Vec<Note>,
     /// How it ended; None if it never did.
     pub progress: Option<Progress>,
 }
@@ -56,10 +58,13 @@ pub fn pass(
     for _ in 0..MOST_ASKS {
         let (progress, effects) = run(controller, &running);
         let Progress::Awaiting(requests) = progress else {
-            let events = effects
-                .into_iter()
-                .filter_map(|e| if let Effect::Event(event) = e { Some(event) } else { None });
-            api.done.events = events.collect();
+            for effect in effects {
+                match effect {
+                    Effect::Event(event) => api.done.events.push(event),
+                    Effect::Note(note) => api.done.notes.push(note),
+                    Effect::Again(..) | Effect::Remember(..) => {}
+                }
+            }
             api.done.progress = Some(progress);
             break;
         };

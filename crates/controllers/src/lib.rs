@@ -14,6 +14,12 @@ pub mod template;
 pub mod vectors;
 
 use kubestep_control::Controller;
+use kubestep_model::{Key, Kind};
 
 /// Every controller of kube-controller-manager that takes keys from a queue.
 pub static ALL: &[&dyn Controller] = &[&deployment::DeploymentController, &replicaset::ReplicaSetController];
+
+/// The one key of a loop that runs by time and not by objects.
+pub fn period_key() -> Key {
+    Key::new(Kind::Namespace, "", "")
+}

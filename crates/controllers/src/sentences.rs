@@ -211,3 +211,49 @@ pub static SENTENCES: &[Sentence] = &[
         "pkg/controller/replicaset/replica_set.go, syncReplicaSet",
     ),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{collections::BTreeSet, fs, path::Path};
+
+    /// Texts in quotes in these files that look like a code: `rs.too-few`.
+    fn codes_in(dir: &str, names: &[&str], into: &mut BTreeSet<String>) {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(dir);
+        for name in names {
+            let text = fs::read_to_string(folder.join(name)).expect(name);
+            let looks = |t: &&str| {
+                let parts: Vec<&str> = t.split('.').collect();
+                matches!(parts[..], ["claim" | "deploy" | "rs", code] if !code.is_empty()
+                    && code.bytes().all(|c| c.is_ascii_lowercase() || c == b'-'))
+            };
+            into.extend(text.split('"').filter(looks).map(str::to_owned));
+        }
+    }
+
+    #[test]
+    fn every_code_has_one_sentence_and_every_sentence_a_code() {
+        let mut used = BTreeSet::new();
+        codes_in("", &["claim.rs"], &mut used);
+        let deployment = [
+            "mod.rs",
+            "new_set.rs",
+            "progress.rs",
+            "recreate.rs",
+            "rollback.rs",
+            "rolling.rs",
+            "scaling.rs",
+            "status.rs",
+            "sync.rs",
+        ];
+        codes_in("deployment", &deployment, &mut used);
+        codes_in("replicaset", &["mod.rs", "manage.rs", "status.rs"], &mut used);
+        let told: BTreeSet<String> = SENTENCES.iter().map(|s| s.code.to_owned()).collect();
+        assert_eq!(told.len(), SENTENCES.len(), "a code stands twice");
+        assert_eq!(used, told);
+        assert!(SENTENCES.is_sorted_by(|a, b| a.code < b.code), "the table is sorted by code");
+        for sentence in SENTENCES {
+            assert!(sentence.upstream.starts_with("pkg/controller/"), "{}", sentence.code);
+        }
+    }
+}

@@ -47,7 +47,7 @@ pub(super) fn replica_set_sync(input: &Value) -> Value {
     out
 }
 
-fn over_objects(input: &Value, main: &str, others: &[&str]) -> Option<Outcome> {
+pub(super) fn over_objects(input: &Value, main: &str, others: &[&str]) -> Option<Outcome> {
     let main = object(if main == "deployment" { Kind::Deployment } else { Kind::ReplicaSet }, &input[main])?;
     let mut objects = vec![main.clone()];
     for field in others {

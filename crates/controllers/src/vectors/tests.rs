@@ -60,3 +60,34 @@ fn an_unknown_name_and_an_odd_input_are_answered() {
         assert!(run(name, &Value::Null).is_some(), "{name}");
     }
 }
+
+/// Every note of every recorded pass has a sentence, and a value for each name in it.
+#[test]
+fn notes_fill_their_sentences() {
+    let mut seen = std::collections::BTreeSet::new();
+    for (name, main, others) in [
+        ("deployment-sync", "deployment", &["replicaSets", "pods"][..]),
+        ("replicaset-sync", "replicaSet", &["pods"][..]),
+    ] {
+        let path = format!("{}/../../tests/golden/vectors/{name}.json", env!("CARGO_MANIFEST_DIR"));
+        let recorded: Value =
+            serde_json::from_str(&std::fs::read_to_string(&path).expect(&path)).expect(&path);
+        for case in recorded["cases"].as_array().expect("cases") {
+            for note in super::passes::over_objects(&case["in"], main, others).expect("a pass").notes {
+                let sentence =
+                    crate::sentences::SENTENCES.iter().find(|s| s.code == note.code).expect(note.code);
+                let mut text = sentence.text.to_owned();
+                for (name, value) in &note.about {
+                    text = text.replace(&format!("{{{name}}}"), value);
+                }
+                assert!(
+                    !text.contains('{') || note.about.iter().any(|(_, v)| v.contains('{')),
+                    "{}: {text}",
+                    note.code
+                );
+                seen.insert(note.code);
+            }
+        }
+    }
+    assert!(seen.len() > 25, "the passes are about {seen:?}");
+}
