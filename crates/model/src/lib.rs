@@ -14,8 +14,10 @@ pub mod object;
 pub mod status;
 pub mod text;
 pub mod time;
+pub mod usage;
 pub mod verb;
 pub mod patch;
+pub mod resources;
 pub mod schema;
 pub mod yaml;
 
