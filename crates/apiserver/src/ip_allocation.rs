@@ -63,24 +63,29 @@ fn draw(turn: &mut Turn<'_>) -> String {
 /// Writes the object that reserves an address.
 fn reserve(turn: &mut Turn<'_>, address: &str, service: &Service) {
     let Some(kind) = kind() else { return };
-    let labels = [
-        ("ipaddress.kubernetes.io/ip-family".to_owned(), "IPv4".to_owned()),
-        ("ipaddress.kubernetes.io/managed-by".to_owned(), "ipallocator.k8s.io".to_owned()),
-    ];
-    let parent = json!({"parentRef": {
-        "resource": "services", "namespace": service.metadata.namespace, "name": service.metadata.name,
-    }});
+    let mut object = address_object(kind, address, &service.metadata.namespace, &service.metadata.name);
     let uid = turn.draw_uid();
-    let custom = Custom {
-        kind,
-        metadata: ObjectMeta {
-            name: address.into(),
-            uid,
-            creation_timestamp: Some(turn.now.to_time()),
-            labels: labels.into(),
-            ..ObjectMeta::default()
-        },
-        rest: [("spec".to_owned(), parent)].into_iter().collect(),
+    let meta = object.meta_mut();
+    meta.uid = uid;
+    meta.creation_timestamp = Some(turn.now.to_time());
+    turn.put_own(object, "create", "", 201);
+}
+
+/// The object that reserves an address for a service.
+pub(crate) fn address_object(kind: Kind, address: &str, namespace: &str, service: &str) -> Object {
+    let labels = [
+        ("ipaddress.kubernetes.io/ip-family", "IPv4"),
+        ("ipaddress.kubernetes.io/managed-by", "ipallocator.k8s.io"),
+    ];
+    let parent = json!({"parentRef": {"resource": "services", "namespace": namespace, "name": service}});
+    let metadata = ObjectMeta {
+        name: address.into(),
+        labels: labels.map(|(k, v)| (k.to_owned(), v.to_owned())).into(),
+        ..ObjectMeta::default()
     };
-    turn.put_own(Object::Custom(Arc::new(custom)), "create", "", 201);
+    Object::Custom(Arc::new(Custom {
+        kind,
+        metadata,
+        rest: [("spec".to_owned(), parent)].into_iter().collect(),
+    }))
 }

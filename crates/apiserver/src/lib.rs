@@ -5,6 +5,7 @@
 
 mod admission;
 mod audit;
+mod bootstrap;
 mod create;
 mod decode;
 mod defaults;
@@ -12,7 +13,6 @@ mod delete;
 mod eviction;
 mod ip_allocation;
 mod patching;
-mod qos;
 mod read;
 mod refuse;
 mod scale;
@@ -25,7 +25,9 @@ mod token;
 mod turn;
 mod update;
 mod validation;
+pub mod vectors;
 
 pub use audit::{Actor, Audit};
+pub use bootstrap::first_objects;
 pub use serve::{Outcome, Settings, check, serve};
 pub use store::{LOG_LENGTH, LogEntry, Store};

@@ -5,6 +5,7 @@
 mod default_tolerations;
 mod namespace_lifecycle;
 mod priority;
+pub(crate) mod quota;
 mod service_account;
 
 use crate::turn::Turn;
@@ -38,13 +39,13 @@ pub(crate) fn admit_changed(_turn: &mut Turn<'_>, new: &mut Object, old: &Object
 }
 
 /// When a new object is ready to be stored.
-pub(crate) fn review_new(_turn: &mut Turn<'_>, _object: &Object) -> Result<(), Status> {
-    Ok(())
+pub(crate) fn review_new(turn: &mut Turn<'_>, object: &Object) -> Result<(), Status> {
+    quota::review(turn, object, None)
 }
 
 /// When a changed object is ready to be stored.
-pub(crate) fn review_changed(_turn: &mut Turn<'_>, _new: &Object, _old: &Object) -> Result<(), Status> {
-    Ok(())
+pub(crate) fn review_changed(turn: &mut Turn<'_>, new: &Object, old: &Object) -> Result<(), Status> {
+    quota::review(turn, new, Some(old))
 }
 
 /// Before an object is deleted.

@@ -16,7 +16,8 @@ pub(crate) fn apply(object: &mut Object) {
         Object::ReplicaSet(r) => workload::replica_set(Arc::make_mut(r)),
         Object::Service(s) => service::service(Arc::make_mut(s)),
         Object::Namespace(n) => {
-            let meta = &mut Arc::make_mut(n).metadata;
+            let namespace = Arc::make_mut(n);
+            let meta = &mut namespace.metadata;
             if !meta.name.is_empty() {
                 meta.labels
                     .entry("kubernetes.io/metadata.name".into())

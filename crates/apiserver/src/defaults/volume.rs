@@ -32,10 +32,11 @@ pub(super) fn volume(source: &mut BTreeMap<String, Value>) {
                 default(fields, "keyring", "/etc/ceph/keyring");
             }
             "ephemeral" => {
-                if let Some(Value::Object(spec)) =
-                    fields.get_mut("volumeClaimTemplate").and_then(|t| t.get_mut("spec"))
-                {
-                    default(spec, "volumeMode", "Filesystem");
+                if let Some(Value::Object(template)) = fields.get_mut("volumeClaimTemplate") {
+                    template.entry("metadata").or_insert(json!({}));
+                    if let Some(Value::Object(spec)) = template.get_mut("spec") {
+                        default(spec, "volumeMode", "Filesystem");
+                    }
                 }
             }
             "image" => {

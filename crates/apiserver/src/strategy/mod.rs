@@ -4,7 +4,6 @@
 
 mod custom;
 
-use crate::qos;
 use kubestep_model::{
     DeploymentStatus, Kind, NamespaceStatus, Object, PodStatus, ReplicaSetStatus, ResourceQuotaStatus,
     ServiceStatus,
@@ -27,7 +26,7 @@ pub(crate) fn prepare_for_create(object: &mut Object) {
         Object::Pod(p) => {
             let p = Arc::make_mut(p);
             p.metadata.generation = 1;
-            let class = qos::class(&p.spec).into();
+            let class = kubestep_model::resources::qos::class(&p.spec).into();
             p.status = PodStatus { phase: "Pending".into(), qos_class: class, ..PodStatus::default() };
         }
         Object::Service(s) => Arc::make_mut(s).status = ServiceStatus::default(),

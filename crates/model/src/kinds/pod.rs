@@ -15,7 +15,10 @@ api! {
     }
     /// See [`Pod`].
     pub struct PodSpec {
-        always { containers: Vec<Container> }
+        always {
+            #[serde(serialize_with = "crate::go::null_if_empty")]
+            containers: Vec<Container>,
+        }
         maybe {
             volumes: Vec<Volume>,
             init_containers: Vec<Container>,

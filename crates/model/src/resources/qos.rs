@@ -1,6 +1,6 @@
 //! A pod's class of service.
 
-use kubestep_model::{Container, PodSpec, Quantity};
+use crate::{Container, PodSpec, Quantity};
 use std::collections::BTreeMap;
 
 const COUNTED: [&str; 2] = ["cpu", "memory"];
@@ -9,7 +9,7 @@ const COUNTED: [&str; 2] = ["cpu", "memory"];
 /// Burstable otherwise.
 ///
 /// Upstream: pkg/apis/core/helper/qos, ComputePodQOS (v1.37).
-pub(crate) fn class(spec: &PodSpec) -> &'static str {
+pub fn class(spec: &PodSpec) -> &'static str {
     if let Some(whole) = spec.rest.get("resources").filter(|r| r.is_object()) {
         let of = |part: &str| serde_json::from_value(whole[part].clone()).unwrap_or_default();
         let (requests, limits): (BTreeMap<String, Quantity>, BTreeMap<String, Quantity>) =
