@@ -23,3 +23,6 @@ pub static ALL: &[&dyn Controller] = &[&deployment::DeploymentController, &repli
 pub fn period_key() -> Key {
     Key::new(Kind::Namespace, "", "")
 }
+
+#[cfg(test)]
+mod recordings;
