@@ -61,3 +61,97 @@ pub(super) fn pod(change: &Change, view: &View) -> Vec<Wake> {
     let recreated = found.filter(|d| d.spec.strategy.r#type == "Recreate");
     recreated.map(|d: &Deployment| -> Key { d.key() }).map(Wake::now).into_iter().collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::claim::controller_ref;
+    use kubestep_model::{Kind, LabelSelector, Labels, ObjectMeta, Time};
+
+    fn labels(app: &str) -> Labels {
+        Labels::from([("app".to_owned(), app.to_owned())])
+    }
+
+    fn meta(name: &str, uid: &str) -> ObjectMeta {
+        ObjectMeta { name: name.into(), uid: uid.into(), namespace: "default".into(), ..Default::default() }
+    }
+
+    /// Deployments `a` (RollingUpdate) and `b` (Recreate), each with a ReplicaSet `a-1`, `b-1`.
+    fn view() -> View {
+        let mut view = View::default();
+        for (name, strategy) in [("a", "RollingUpdate"), ("b", "Recreate")] {
+            let mut d = Deployment { metadata: meta(name, name), ..Default::default() };
+            d.spec.selector = Some(LabelSelector::from_labels(&labels(name)));
+            d.spec.strategy.r#type = strategy.into();
+            let set = set("1", name, Some(name));
+            view.apply(&d.key(), Some(d.into()));
+            view.apply(&set.key(), Some(set.into()));
+        }
+        view
+    }
+
+    fn set(version: &str, app: &str, owner: Option<&str>) -> ReplicaSet {
+        let name = format!("{app}-1");
+        let mut set = ReplicaSet { metadata: meta(&name, &name), ..Default::default() };
+        set.metadata.resource_version = version.into();
+        set.metadata.labels = labels(app);
+        let reference = owner.map(|owner| controller_ref(Kind::Deployment, &meta(owner, owner)));
+        set.metadata.owner_references = reference.into_iter().collect();
+        set
+    }
+
+    fn woken(
+        wakes: fn(&Change, &View) -> Vec<Wake>,
+        old: Option<kubestep_model::Object>,
+        new: Option<kubestep_model::Object>,
+    ) -> Vec<String> {
+        let key = old.as_ref().or(new.as_ref()).expect("an object").key();
+        wakes(&Change { key, old, new }, &view()).iter().map(|w| w.key.name.to_string()).collect()
+    }
+
+    #[test]
+    fn which_deployments_a_replica_set_wakes() {
+        let s = |version, app, owner| Some(set(version, app, owner));
+        let leaving = |mut set: ReplicaSet| {
+            set.metadata.deletion_timestamp = Some(Time(1));
+            set
+        };
+        let rows: Vec<(&str, Option<ReplicaSet>, Option<ReplicaSet>, &[&str])> = vec![
+            ("added", None, s("1", "a", Some("a")), &["a"]),
+            ("an orphan is added", None, s("1", "a", None), &["a"]),
+            ("an orphan without a match", None, s("1", "x", None), &[]),
+            ("an orphan that goes", None, s("1", "a", None).map(leaving), &[]),
+            ("deleted", s("1", "a", Some("a")), None, &["a"]),
+            ("an orphan is deleted", s("1", "a", None), None, &[]),
+            ("resync", s("1", "a", Some("a")), s("1", "a", Some("a")), &[]),
+            ("changed", s("1", "a", Some("a")), s("2", "a", Some("a")), &["a"]),
+            ("handed over", s("1", "a", Some("a")), s("2", "a", Some("b")), &["a", "b"]),
+            ("released", s("1", "a", Some("a")), s("2", "b", None), &["a", "b"]),
+            ("an orphan gets labels", s("1", "x", None), s("2", "b", None), &["b"]),
+            ("an orphan changes otherwise", s("1", "a", None), s("2", "a", None), &[]),
+            ("of an owner that is gone", None, s("1", "a", Some("gone")), &[]),
+        ];
+        for (about, old, new, want) in rows {
+            assert_eq!(woken(replica_set, old.map(Into::into), new.map(Into::into)), want, "{about}");
+        }
+    }
+
+    #[test]
+    fn only_recreate_waits_for_pods_to_be_gone() {
+        let pod = |set: &str, uid: &str| {
+            let mut pod = Pod { metadata: meta("p", "p"), ..Default::default() };
+            pod.metadata.owner_references = vec![controller_ref(Kind::ReplicaSet, &meta(set, uid))];
+            kubestep_model::Object::from(pod)
+        };
+        assert_eq!(woken(super::pod, Some(pod("b-1", "b-1")), None), ["b"]);
+        assert!(woken(super::pod, Some(pod("a-1", "a-1")), None).is_empty(), "RollingUpdate");
+        assert!(
+            woken(super::pod, Some(pod("b-1", "old")), None).is_empty(),
+            "another ReplicaSet of that name"
+        );
+        assert!(
+            woken(super::pod, Some(pod("b-1", "b-1")), Some(pod("b-1", "b-1"))).is_empty(),
+            "only changed"
+        );
+    }
+}
