@@ -163,6 +163,9 @@ fn decode_piece(piece: &Piece) -> Result<Document, ReadError> {
     };
     let tree = Tree::read(&piece.text).map_err(|fault| refuse(fault.into()))?;
     let decoded = Decoder::new(&tree, false).decode().map_err(refuse)?;
+    if let Some(refusal) = decoded.refusal {
+        return Err(refuse(refusal));
+    }
     let notes = decoded.duplicates.into_iter().map(|duplicate| {
         let (line, column) = (piece.lines_before + duplicate.at.line + 1, duplicate.at.column + 1);
         let text = format!("line {line}: key {} already set in map", duplicate.key);

@@ -258,7 +258,7 @@ impl Events {
     /// The tag and anchor before a node, in either order, and the token after them.
     fn properties(&mut self, mut token: Token) -> Result<(Properties, Token), Fault> {
         let mut found = Properties { start: token.start, end: token.start, ..Properties::default() };
-        let (mut anchored, mut tagged) = (false, false);
+        let (mut anchored, mut tagged, mut undefined) = (false, false, None);
         loop {
             match token.kind {
                 TokenKind::Anchor(name) if !anchored => {
@@ -267,20 +267,19 @@ impl Events {
                 }
                 TokenKind::Tag { handle, suffix } if !tagged => {
                     tagged = true;
-                    let prefix = match self.tags.iter().find(|(known, _)| *known == handle) {
-                        _ if handle.is_empty() => "",
-                        Some((_, prefix)) => prefix,
-                        None => {
-                            return Err(Fault::parsing(
-                                "found undefined tag handle",
-                                found.start,
-                                token.start,
-                            ));
-                        }
-                    };
-                    found.tag = format!("{prefix}{suffix}");
+                    match self.tags.iter().find(|(known, _)| *known == handle) {
+                        _ if handle.is_empty() => found.tag = suffix,
+                        Some((_, prefix)) => found.tag = format!("{prefix}{suffix}"),
+                        // Upstream looks at the next token before it says so.
+                        None => undefined = Some(token.start),
+                    }
                 }
-                kind => return Ok((found, Token { kind, ..token })),
+                kind => {
+                    return match undefined {
+                        Some(at) => Err(Fault::parsing("found undefined tag handle", found.start, at)),
+                        None => Ok((found, Token { kind, ..token })),
+                    };
+                }
             }
             found.end = token.end;
             token = self.peek_after_pop()?;

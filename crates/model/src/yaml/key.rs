@@ -48,7 +48,10 @@ impl Key {
 
     /// The key as Go's `%#v` prints it.
     pub(super) fn go_syntax(&self) -> String {
-        go_scalar(&self.0)
+        match &self.0 {
+            Scalar::Null => "<nil>".to_owned(),
+            scalar => go_scalar(scalar),
+        }
     }
 
     /// Upstream's complaint about keys it has no text for.
@@ -140,19 +143,28 @@ pub(super) fn go_dump(tree: &Tree, id: NodeId) -> String {
             }
             NodeKind::Mapping(pairs) => {
                 out.push_str("map[interface {}]interface {}{");
-                push_all(
-                    &mut stack,
-                    pairs.chunks(2).map(|pair| {
-                        let mut pieces = vec![Piece::Text(":".to_owned())];
-                        pieces.extend(pair.last().map(|value| Piece::Node(*value)));
-                        pieces.insert(0, Piece::Node(pair[0]));
-                        pieces
-                    }),
-                );
+                // Go prints the keys of a map sorted.
+                let mut pairs: Vec<(NodeId, NodeId)> =
+                    pairs.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect();
+                pairs.sort_by_key(|(key, _)| key_at(tree, *key));
+                let pieces = pairs.into_iter().map(|(key, value)| {
+                    vec![Piece::Node(key), Piece::Text(":".to_owned()), Piece::Node(value)]
+                });
+                push_all(&mut stack, pieces);
             }
         }
     }
     out
+}
+
+/// The key a node is; what is no scalar is taken for null.
+fn key_at(tree: &Tree, id: NodeId) -> Key {
+    match &tree.nodes[id].kind {
+        NodeKind::Scalar { text, tag, implicit } => {
+            Key::new(resolve::scalar(text, tag, *implicit).unwrap_or(Scalar::Null))
+        }
+        _ => Key::new(Scalar::Null),
+    }
 }
 
 fn push_all(stack: &mut Vec<Piece>, groups: impl Iterator<Item = Vec<Piece>>) {

@@ -83,5 +83,8 @@ pub fn yaml_to_json(text: &str, strict: bool) -> Result<Value, String> {
         });
         return Err(format!("yaml: unmarshal errors:{}", lines.collect::<String>()));
     }
-    Ok(decoded.value)
+    match decoded.refusal {
+        Some(refusal) => Err(refusal.text),
+        None => Ok(decoded.value),
+    }
 }

@@ -67,7 +67,7 @@ pub(super) fn guess(text: &str) -> Scalar {
         _ => {}
     }
     let number = match text.as_bytes().first() {
-        Some(b'.') => float(text),
+        Some(b'.') => without_separators(text).and_then(|text| float(&text)),
         Some(b'+' | b'-' | b'0'..=b'9') => number(&text.replace('_', "")),
         _ => None,
     };
@@ -138,6 +138,15 @@ fn float(text: &str) -> Option<Scalar> {
     text.parse::<f64>().ok().filter(|value| value.is_finite()).map(Scalar::Float)
 }
 
+/// The text without the underscores between its digits; none if one stands elsewhere.
+fn without_separators(text: &str) -> Option<String> {
+    let bytes = text.as_bytes();
+    let is_digit = |place: Option<usize>| place.and_then(|p| bytes.get(p)).is_some_and(u8::is_ascii_digit);
+    let misplaced = (0..bytes.len())
+        .any(|place| bytes[place] == b'_' && !(is_digit(place.checked_sub(1)) && is_digit(Some(place + 1))));
+    if misplaced { None } else { Some(text.replace('_', "")) }
+}
+
 fn binary(text: &str) -> Result<Scalar, String> {
     let bytes = decode_base64(text).ok_or("!!binary value contains invalid base64 data")?;
     Ok(Scalar::Text(String::from_utf8_lossy(&bytes).into_owned()))
@@ -174,8 +183,9 @@ pub(crate) fn decode_base64(text: &str) -> Option<Vec<u8>> {
 /// `2026-11-29`, `2026-11-29T12:00:00Z` and the like, as far as upstream takes them for times.
 pub(super) fn is_timestamp(text: &str) -> bool {
     let Some((date, time)) = split_date(text) else { return false };
-    let numbers: Vec<Option<u32>> = date.split('-').map(short_number).collect();
-    let [Some(year), Some(month), Some(day)] = numbers[..] else { return false };
+    let numbers: Vec<Option<u32>> = date.split('-').skip(1).map(short_number).collect();
+    let (Ok(year), [Some(month), Some(day)]) = (date[..4].parse::<u32>(), &numbers[..]) else { return false };
+    let (month, day) = (*month, *day);
     let leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
     let days = match month {
         4 | 6 | 9 | 11 => 30,
@@ -188,7 +198,7 @@ pub(super) fn is_timestamp(text: &str) -> bool {
 }
 
 fn short_number(text: &str) -> Option<u32> {
-    let fits = matches!(text.len(), 1..=4) && text.bytes().all(|b| b.is_ascii_digit());
+    let fits = matches!(text.len(), 1..=2) && text.bytes().all(|b| b.is_ascii_digit());
     if fits { text.parse().ok() } else { None }
 }
 
@@ -213,12 +223,16 @@ fn is_clock(text: &str) -> bool {
     let zone_fits = match zone {
         None => !zoned,
         Some("Z") => zoned,
+        Some(zone) if zone.starts_with('Z') => false,
         Some(zone) => {
             let parts = zone[1..].split_once(':');
             zoned && parts.is_some_and(|(h, m)| h.len() == 2 && m.len() == 2 && below(h, 25) && below(m, 61))
         }
     };
-    let clock = clock.split_once('.').map_or(clock, |(whole, _)| whole);
+    let (clock, fraction) = clock.split_once(['.', ',']).unwrap_or((clock, "0"));
+    if fraction.is_empty() || !fraction.bytes().all(|b| b.is_ascii_digit()) {
+        return false;
+    }
     let parts: Vec<&str> = clock.split(':').collect();
     let [hour, minute, second] = parts[..] else { return false };
     zone_fits && below(hour, 24) && below(minute, 60) && below(second, 60)

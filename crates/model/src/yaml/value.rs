@@ -28,6 +28,8 @@ pub(super) struct Duplicate {
 pub(super) struct Decoded {
     pub(super) value: Value,
     pub(super) duplicates: Vec<Duplicate>,
+    /// The first thing that JSON has no form for. Upstream notices it only when all is decoded.
+    pub(super) refusal: Option<Refusal>,
 }
 
 /// A refusal in the words upstream uses, with the `yaml: ` or `json: ` before them.
@@ -72,7 +74,6 @@ pub(super) struct Decoder<'a> {
     decoded: usize,
     from_aliases: usize,
     duplicates: Vec<Duplicate>,
-    /// The first thing JSON has no form for; upstream finds it only when all is decoded.
     late: Option<Refusal>,
 }
 
@@ -129,10 +130,8 @@ impl<'a> Decoder<'a> {
                 }
             }
         }
-        if let Some(late) = self.late {
-            return Err(late);
-        }
-        Ok(Decoded { value: finished.unwrap_or_default(), duplicates: self.duplicates })
+        let value = finished.unwrap_or_default();
+        Ok(Decoded { value, duplicates: self.duplicates, refusal: self.late })
     }
 
     fn fail(&self, problem: String, id: NodeId) -> Refusal {

@@ -5,10 +5,10 @@
 mod order;
 mod scalar;
 
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 use super::MAX_DEPTH;
-use super::json::go_short_float;
+use super::json::{go_number, go_short_float};
 use scalar::{Analysis, Style};
 
 /// A text longer than this is folded at its next space.
@@ -102,10 +102,7 @@ impl Writer {
         match value {
             Value::Null => self.plain("null", context),
             Value::Bool(value) => self.plain(if *value { "true" } else { "false" }, context),
-            Value::Number(number) => match number.as_f64() {
-                Some(float) if number.is_f64() => self.plain(&go_short_float(float), context),
-                _ => self.plain(&number.to_string(), context),
-            },
+            Value::Number(number) => self.plain(&number_text(number), context),
             Value::String(text) => self.text(text, context),
             Value::Array(items) if items.is_empty() => self.empty('[', ']'),
             Value::Object(map) if map.is_empty() => self.empty('{', '}'),
@@ -134,9 +131,7 @@ impl Writer {
 
     fn map(&mut self, map: &serde_json::Map<String, Value>, context: Context, depth: usize) {
         let indent = context.inner(0);
-        let mut entries: Vec<(&String, &Value)> = map.iter().collect();
-        entries.sort_by(|left, right| order::compare(left.0, right.0));
-        for (key, value) in entries {
+        for (key, value) in order::sort(map.iter().collect()) {
             self.write_indent(indent);
             let inner = Context { indent: Some(indent), mapping: true, key: false };
             if key.len() <= MAX_KEY && !Analysis::of(key).line_breaks {
@@ -169,5 +164,16 @@ impl Writer {
             Style::Double => self.write_double(text, indent, fold),
             Style::Literal => self.write_literal(text, indent),
         }
+    }
+}
+
+/// A number as it comes out of JSON: what is written there without a fraction is an integer.
+fn number_text(number: &Number) -> String {
+    match number.as_f64().filter(|_| number.is_f64()) {
+        Some(float) => match go_number(float) {
+            Some(Value::Number(read)) if !read.is_f64() => read.to_string(),
+            _ => go_short_float(float),
+        },
+        None => number.to_string(),
     }
 }

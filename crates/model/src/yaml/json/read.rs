@@ -1,6 +1,6 @@
 //! Reading JSON, with Go's words for what is wrong. Nothing recurses.
 
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Value};
 
 use super::super::MAX_DEPTH;
 
@@ -222,7 +222,7 @@ impl Reader<'_> {
             self.digits();
         }
         let text = std::str::from_utf8(&self.bytes[start..self.at]).unwrap_or_default();
-        serde_json::from_str::<Number>(text).map(Value::Number).map_err(|_| Broken {
+        super::text::number(text).ok_or_else(|| Broken {
             text: format!("json: cannot unmarshal number {text} into Go value of type float64"),
             offset: Some(self.at),
         })

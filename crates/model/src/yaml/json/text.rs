@@ -3,8 +3,8 @@
 use std::io;
 
 use serde::Serialize;
-use serde_json::Value;
 use serde_json::ser::{Formatter, Serializer};
+use serde_json::{Number, Value};
 
 /// Writes a value as Go's `json.Marshal` does: compact, keys sorted, `<`, `>` and `&` escaped.
 #[must_use]
@@ -65,7 +65,20 @@ fn go_json_float(value: f64) -> String {
 
 /// The JSON number of a float, as it is read back from the text Go writes; none for what JSON cannot say.
 pub(crate) fn go_number(value: f64) -> Option<Value> {
-    if value.is_finite() { serde_json::from_str(&go_json_float(value)).ok() } else { None }
+    if value.is_finite() { number(&go_json_float(value)) } else { None }
+}
+
+/// The number a JSON text stands for: an integer if it is written as one and fits, else a float.
+pub(super) fn number(text: &str) -> Option<Value> {
+    if let Ok(value) = text.parse::<i64>()
+        && text != "-0"
+    {
+        return Some(value.into());
+    }
+    if let Ok(value) = text.parse::<u64>() {
+        return Some(value.into());
+    }
+    text.parse().ok().and_then(Number::from_f64).map(Value::Number)
 }
 
 /// Go's `%g` with the fewest digits.
@@ -79,9 +92,8 @@ pub(crate) fn go_short_float32(value: f32) -> String {
 }
 
 fn shortest(scientific: &str, plain: &str) -> String {
-    let (_, digits, exponent) = digits_and_exponent(scientific);
-    let limit = i32::try_from(digits.len()).unwrap_or(i32::MAX).max(21);
-    if exponent < -4 || exponent >= limit { go_exponent(scientific) } else { plain.to_owned() }
+    let (_, _, exponent) = digits_and_exponent(scientific);
+    if (-4..6).contains(&exponent) { plain.to_owned() } else { go_exponent(scientific) }
 }
 
 /// A text in double quotes as Go's `%q` prints it.

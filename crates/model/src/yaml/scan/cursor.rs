@@ -62,6 +62,10 @@ impl Cursor {
         self.at(0)
     }
 
+    pub(super) fn starts_with_mark(&self) -> bool {
+        self.chars.first() == Some(&'\u{feff}')
+    }
+
     pub(super) fn is_end(&self, offset: usize) -> bool {
         self.at(offset) == END
     }

@@ -182,9 +182,11 @@ impl Scanner {
     fn skip_to_next(&mut self) -> Result<(), Fault> {
         loop {
             self.cursor.need(1)?;
-            if self.cursor.mark().column == 0 && self.cursor.here() == '\u{feff}' {
-                self.cursor.advance()?;
+            // A second byte order mark at the very start makes upstream pass one character on every line.
+            if self.cursor.mark().column == 0 && self.cursor.starts_with_mark() {
+                self.cursor.skip();
             }
+            self.cursor.need(1)?;
             let tabs = self.in_flow() || !self.simple_key_allowed;
             while self.cursor.here() == ' ' || (tabs && self.cursor.here() == '\t') {
                 self.cursor.advance()?;

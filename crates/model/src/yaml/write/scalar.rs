@@ -91,8 +91,8 @@ pub(super) fn style(text: &str, is_key: bool) -> Style {
 
 /// Whether a text written plainly is read as that text and not as a number, a boolean or the like.
 fn reads_as_text(text: &str) -> bool {
-    // Times and merge keys are read as texts and are quoted all the same.
-    let other = text == "<<" || resolve::is_timestamp(text) || is_base60(text);
+    // Times are read as texts and are quoted all the same.
+    let other = resolve::is_timestamp(text) || is_base60(text);
     !other && matches!(resolve::guess(text), Scalar::Text(_))
 }
 
