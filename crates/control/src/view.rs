@@ -10,6 +10,8 @@ pub struct View {
     objects: OrdMap<Key, Object>,
     /// (uid of the managing owner, or empty for objects without one; key)
     owned: OrdMap<(Arc<str>, Key), ()>,
+    /// The same for owners that do not manage the object.
+    referring: OrdMap<(Arc<str>, Key), ()>,
 }
 
 fn owner_uid(object: &Object) -> Arc<str> {
@@ -52,6 +54,17 @@ impl View {
             .filter_map(|((_, k), ())| self.objects.get(k).and_then(R::of))
     }
 
+    /// Objects of all kinds that name the owner with this uid, whether or not it manages them.
+    pub fn dependents<'a>(&'a self, uid: &str) -> impl Iterator<Item = &'a Object> + use<'a> {
+        let uid: Arc<str> = uid.into();
+        let find = |index: &'a OrdMap<(Arc<str>, Key), ()>| {
+            let uid = uid.clone();
+            let from = (uid.clone(), Key::new(Kind::Namespace, "", ""));
+            index.range(from..).take_while(move |((u, _), ())| *u == uid).filter_map(|((_, k), ())| self.objects.get(k))
+        };
+        find(&self.owned).chain(find(&self.referring))
+    }
+
     /// Every object.
     pub fn iter(&self) -> impl Iterator<Item = (&Key, &Object)> {
         self.objects.iter()
@@ -78,6 +91,12 @@ impl View {
             if let Some(uid) = after {
                 self.owned.insert((uid, key.clone()), ());
             }
+        }
+        for owner in old.iter().flat_map(|o| &o.meta().owner_references).filter(|o| o.controller != Some(true)) {
+            self.referring.remove(&(owner.uid.clone(), key.clone()));
+        }
+        for owner in new.iter().flat_map(|o| &o.meta().owner_references).filter(|o| o.controller != Some(true)) {
+            self.referring.insert((owner.uid.clone(), key.clone()), ());
         }
         match new {
             Some(object) => self.objects.insert(key.clone(), object),

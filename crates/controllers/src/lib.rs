@@ -4,11 +4,17 @@
 
 pub mod claim;
 pub mod deployment;
+pub mod garbage_collector;
 pub mod harness;
+pub mod kubelet;
+pub mod namespace;
+pub mod node;
 pub mod order;
 pub mod pods;
 pub mod replicaset;
+pub mod resource_quota;
 pub mod sentences;
+pub mod service_accounts;
 mod stop;
 pub mod template;
 pub mod vectors;
@@ -17,12 +23,26 @@ use kubestep_control::Controller;
 use kubestep_model::{Key, Kind};
 
 /// Every controller of kube-controller-manager that takes keys from a queue.
-pub static ALL: &[&dyn Controller] = &[&deployment::DeploymentController, &replicaset::ReplicaSetController];
+pub static ALL: &[&dyn Controller] = &[
+    &deployment::DeploymentController,
+    &replicaset::ReplicaSetController,
+    &garbage_collector::GarbageCollector,
+    &resource_quota::ResourceQuotaController,
+    &namespace::NamespaceController,
+    &service_accounts::ServiceAccounts,
+    &service_accounts::RootCaPublisher,
+    &node::NodeIpam,
+    &node::Ttl,
+    &node::NodeLifecycle,
+    &node::TaintEviction,
+];
 
 /// The one key of a loop that runs by time and not by objects.
 pub fn period_key() -> Key {
     Key::new(Kind::Namespace, "", "")
 }
 
+#[cfg(test)]
+mod laws;
 #[cfg(test)]
 mod recordings;

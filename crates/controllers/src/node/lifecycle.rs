@@ -1,0 +1,237 @@
+//! Watches over nodes: taints follow conditions; a node that renews no lease becomes Unknown and is emptied.
+//!
+//! Upstream: pkg/controller/nodelifecycle/node_lifecycle_controller.go (v1.37). Left out: zones and what happens when
+//! most of a zone is silent. A node's health is read from its lease and its heartbeat, not from when they were seen.
+
+use super::ACTOR;
+use kubestep_control::{Change, Controller, Cx, Done, Flow, Halt, View, Wake, Watch};
+use kubestep_model::{Instant, Key, Kind, Lease, Node, Object, PatchKind, Pod, Subresource, Taint, Time};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+const MONITOR_PERIOD: Duration = Duration::from_secs(5);
+const GRACE: Duration = Duration::from_secs(50);
+/// One node in ten seconds is emptied.
+const EVICTION_GAP: Duration = Duration::from_secs(10);
+const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
+const NOT_READY: &str = "node.kubernetes.io/not-ready";
+const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
+/// Conditions, the status that brings a taint, and the taint.
+const TAINTED: [(&str, &str, &str); 5] = [
+    ("Ready", "False", NOT_READY),
+    ("Ready", "Unknown", UNREACHABLE),
+    ("MemoryPressure", "True", "node.kubernetes.io/memory-pressure"),
+    ("DiskPressure", "True", "node.kubernetes.io/disk-pressure"),
+    ("PIDPressure", "True", "node.kubernetes.io/pid-pressure"),
+];
+const NETWORK: &str = "node.kubernetes.io/network-unavailable";
+
+/// The node lifecycle controller.
+#[derive(Debug)]
+pub struct NodeLifecycle;
+
+static WATCHES: [Watch; 3] = [
+    Watch { kind: Kind::Node, wakes },
+    Watch { kind: Kind::Lease, wakes: nobody },
+    Watch { kind: Kind::Pod, wakes: nobody },
+];
+
+fn wakes(change: &Change, _: &View) -> Vec<Wake> {
+    if change.new.is_some() { vec![Wake::now(change.key.clone())] } else { vec![] }
+}
+
+fn nobody(_: &Change, _: &View) -> Vec<Wake> {
+    vec![]
+}
+
+impl Controller for NodeLifecycle {
+    fn name(&self) -> &'static str {
+        "node-lifecycle"
+    }
+    fn actor(&self) -> &'static str {
+        ACTOR
+    }
+    fn watches(&self) -> &'static [Watch] {
+        &WATCHES
+    }
+    fn workers(&self) -> usize {
+        8
+    }
+    fn reads_own_writes(&self) -> &'static [Kind] {
+        &[Kind::Node]
+    }
+    fn period(&self) -> Option<Duration> {
+        Some(MONITOR_PERIOD)
+    }
+    fn reconcile(&self, cx: &mut Cx<'_>, key: &Key) -> Flow {
+        if *key == crate::period_key() {
+            return monitor(cx);
+        }
+        let Some(node) = cx.get::<Node>("", &key.name) else { return Ok(Done::Settled) };
+        taint_by_condition(cx, node)
+    }
+}
+
+/// The taints without effect on running pods that a node should have. Upstream: doNoScheduleTaintingPass.
+fn taint_by_condition(cx: &mut Cx<'_>, node: &Node) -> Flow {
+    let mut wanted: Vec<&str> = TAINTED
+        .iter()
+        .filter(|(r#type, status, _)| node.condition(r#type).is_some_and(|c| c.status == *status))
+        .map(|(_, _, taint)| *taint)
+        .collect();
+    if node.spec.unschedulable {
+        wanted.push(UNSCHEDULABLE);
+    }
+    let ours = |t: &Taint| {
+        t.effect == "NoSchedule"
+            && (t.key == UNSCHEDULABLE || t.key == NETWORK || TAINTED.iter().any(|(_, _, key)| *key == t.key))
+    };
+    let have: Vec<&str> = node.spec.taints.iter().filter(|t| ours(t)).map(|t| t.key.as_str()).collect();
+    if have.len() == wanted.len() && wanted.iter().all(|w| have.contains(w)) {
+        return Ok(Done::Settled);
+    }
+    let mut taints: Vec<Taint> =
+        node.spec.taints.iter().filter(|t| !ours(t) || wanted.contains(&t.key.as_str())).cloned().collect();
+    for key in wanted.into_iter().filter(|w| !have.contains(w)) {
+        taints.push(taint(key, "NoSchedule", Some(cx.now().to_time())));
+    }
+    cx.because("node.taint", vec![("node", node.metadata.name.to_string())]);
+    write_taints(cx, node, taints)
+}
+
+fn taint(key: &str, effect: &str, added: Option<Time>) -> Taint {
+    Taint { key: key.into(), effect: effect.into(), time_added: added, ..Default::default() }
+}
+
+fn write_taints(cx: &mut Cx<'_>, node: &Node, taints: Vec<Taint>) -> Flow {
+    let taints = if taints.is_empty() { Value::Null } else { json!(taints) };
+    let key = Key::new(Kind::Node, "", node.metadata.name.clone());
+    let patch = json!({"spec": {"taints": taints}});
+    match cx.try_patch(key, Subresource::None, PatchKind::Strategic, patch)? {
+        Ok(_) => Ok(Done::Settled),
+        Err(status) if status.is_not_found() => Ok(Done::Settled),
+        Err(status) => Err(cx.fail(status)),
+    }
+}
+
+/// When the node last gave a sign of life.
+fn last_sign(cx: &Cx<'_>, node: &Node) -> Instant {
+    let renewed = cx
+        .get::<Lease>("kube-node-lease", &node.metadata.name)
+        .and_then(|l| l.spec.renew_time)
+        .map(|t| t.instant());
+    let heartbeat = node
+        .condition("Ready")
+        .filter(|c| c.status != "Unknown")
+        .and_then(|c| c.last_heartbeat_time)
+        .map(Time::instant);
+    let created = node.metadata.creation_timestamp.map(Time::instant);
+    renewed.into_iter().chain(heartbeat).chain(created).max().unwrap_or(Instant(0))
+}
+
+/// One look at all nodes. Upstream: monitorNodeHealth.
+fn monitor(cx: &mut Cx<'_>) -> Flow {
+    let nodes: Vec<&Node> = cx.list::<Node>(None).collect();
+    for node in nodes {
+        greet(cx, node);
+        let silent = cx.now().since(last_sign(cx, node));
+        let status = node.condition("Ready").map_or("", |c| c.status.as_str());
+        if silent > GRACE && status != "Unknown" {
+            let about =
+                vec![("node", node.metadata.name.to_string()), ("seconds", silent.as_secs().to_string())];
+            cx.because("node.silent", about);
+            mark_unknown(cx, node)?;
+        } else if status != "True" && silent > GRACE {
+            // The pass after the one that marked it: pods are to leave when their tolerance ends.
+            add_no_execute(cx, node, UNREACHABLE)?;
+        } else if status == "True" {
+            drop_no_execute(cx, node)?;
+        }
+    }
+    Ok(Done::Settled)
+}
+
+/// Says once that a node is known.
+fn greet(cx: &mut Cx<'_>, node: &Node) {
+    let name = format!("known/{}", node.metadata.uid);
+    if cx.recall(&name).is_none() {
+        cx.remember(&name, Some(json!(true)));
+        let text = format!("Node {0} event: Registered Node {0} in Controller", node.metadata.name);
+        cx.event(&Object::from(node.clone()), "Normal", "RegisteredNode", text);
+    }
+}
+
+fn mark_unknown(cx: &mut Cx<'_>, node: &Node) -> Result<(), Halt> {
+    let now = cx.now().to_time();
+    let mut fresh = node.clone();
+    for condition in &mut fresh.status.conditions {
+        if condition.status != "Unknown" {
+            condition.status = "Unknown".into();
+            condition.last_transition_time = Some(now);
+        }
+        condition.reason = "NodeStatusUnknown".into();
+        condition.message = "Kubelet stopped posting node status.".into();
+    }
+    let node = cx.set_status(fresh)?;
+    let text = format!("Node {} status is now: NodeNotReady", node.metadata.name);
+    cx.event(&Object::from(node.clone()), "Normal", "NodeNotReady", text);
+    mark_pods_not_ready(cx, &node)?;
+    add_no_execute(cx, &node, UNREACHABLE)
+}
+
+/// Pods of a silent node do not count as ready. Upstream: controllerutil.MarkPodsNotReady.
+fn mark_pods_not_ready(cx: &mut Cx<'_>, node: &Node) -> Result<(), Halt> {
+    let pods: Vec<&Pod> =
+        cx.list::<Pod>(None).filter(|p| p.spec.node_name == node.metadata.name && p.is_ready()).collect();
+    let now = cx.now().to_time();
+    for pod in pods {
+        let mut fresh = pod.clone();
+        let generation = pod.metadata.generation;
+        for condition in fresh.status.conditions.iter_mut().filter(|c| c.r#type == "Ready") {
+            condition.status = "False".into();
+            condition.observed_generation = generation;
+            condition.last_transition_time = Some(now);
+        }
+        match cx.try_set_status(fresh)? {
+            Ok(_) => {
+                cx.event(&Object::from(pod.clone()), "Warning", "NodeNotReady", "Node is not ready".into())
+            }
+            Err(status) if status.is_not_found() || status.is_conflict() => {}
+            Err(status) => return Err(cx.fail(status)),
+        }
+    }
+    Ok(())
+}
+
+/// At most one node in ten seconds gets the taint that makes pods leave.
+fn add_no_execute(cx: &mut Cx<'_>, node: &Node, key: &str) -> Result<(), Halt> {
+    if node.spec.taints.iter().any(|t| t.key == key && t.effect == "NoExecute") {
+        return Ok(());
+    }
+    let next = cx.recall("next-eviction").and_then(Value::as_i64).unwrap_or(0);
+    if cx.now().0 < next {
+        return Ok(());
+    }
+    cx.remember("next-eviction", Some(json!((cx.now() + EVICTION_GAP).0)));
+    cx.because("node.no-execute", vec![("node", node.metadata.name.to_string())]);
+    // The other taint of a silent node may be on its way: both are wanted.
+    let mut taints = node.spec.taints.clone();
+    if !taints.iter().any(|t| t.key == key && t.effect == "NoSchedule") {
+        let now = cx.now().to_time();
+        taints.push(taint(key, "NoSchedule", Some(now)));
+        write_taints(cx, node, taints.clone())?;
+    }
+    taints.push(taint(key, "NoExecute", Some(cx.now().to_time())));
+    write_taints(cx, node, taints).map(drop)
+}
+
+/// A node that is back loses the taint. Upstream: markNodeAsReachable.
+fn drop_no_execute(cx: &mut Cx<'_>, node: &Node) -> Result<(), Halt> {
+    let leaves = |t: &Taint| t.effect == "NoExecute" && (t.key == NOT_READY || t.key == UNREACHABLE);
+    if !node.spec.taints.iter().any(leaves) {
+        return Ok(());
+    }
+    cx.because("node.taint", vec![("node", node.metadata.name.to_string())]);
+    let taints = node.spec.taints.iter().filter(|t| !leaves(t)).cloned().collect();
+    write_taints(cx, node, taints).map(drop)
+}

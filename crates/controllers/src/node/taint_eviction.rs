@@ -1,0 +1,145 @@
+//! Deletes pods that do not tolerate a NoExecute taint of their node, when their tolerance ends.
+//!
+//! Upstream: pkg/controller/tainteviction/taint_eviction.go (v1.37).
+
+use super::ACTOR;
+use kubestep_control::{Change, Controller, Cx, Done, Flow, View, Wake, Watch};
+use kubestep_model::{
+    DeleteOptions, Instant, Key, Kind, Node, Object, PatchKind, Pod, Subresource, Taint, Time, Toleration,
+};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// The taint eviction controller.
+#[derive(Debug)]
+pub struct TaintEviction;
+
+static WATCHES: [Watch; 2] = [Watch { kind: Kind::Pod, wakes: pod }, Watch { kind: Kind::Node, wakes: node }];
+
+fn pod(change: &Change, _: &View) -> Vec<Wake> {
+    let of = |o: &Option<Object>| {
+        o.as_ref()
+            .and_then(|o| o.get::<Pod>())
+            .map(|p| (p.spec.node_name.clone(), p.spec.tolerations.clone()))
+    };
+    if change.new.is_some() && of(&change.old) != of(&change.new) {
+        vec![Wake::now(change.key.clone())]
+    } else {
+        vec![]
+    }
+}
+
+fn node(change: &Change, view: &View) -> Vec<Wake> {
+    let of =
+        |o: &Option<Object>| o.as_ref().and_then(|o| o.get::<Node>()).map(no_execute).unwrap_or_default();
+    if of(&change.old) == of(&change.new) {
+        return vec![];
+    }
+    view.list::<Pod>(None)
+        .filter(|p| p.spec.node_name == change.key.name)
+        .map(|p| Wake::now(kubestep_model::Resource::key(p)))
+        .collect()
+}
+
+fn no_execute(node: &Node) -> Vec<Taint> {
+    node.spec.taints.iter().filter(|t| t.effect == "NoExecute").cloned().collect()
+}
+
+/// Whether a toleration covers a taint. Upstream: v1.Toleration.ToleratesTaint.
+fn tolerates(toleration: &Toleration, taint: &Taint) -> bool {
+    let effect = toleration.effect.is_empty() || toleration.effect == taint.effect;
+    let key = toleration.key.is_empty() || toleration.key == taint.key;
+    let value = match toleration.operator.as_str() {
+        "Exists" => true,
+        "" | "Equal" => toleration.value == taint.value,
+        _ => false,
+    };
+    effect && key && value
+}
+
+/// How long a pod may stay: `None` for ever, zero not at all. Upstream: GetMatchingTolerations, getMinTolerationTime.
+fn stays(pod: &Pod, taints: &[Taint]) -> Option<Duration> {
+    let mut shortest: Option<i64> = None;
+    for taint in taints {
+        let Some(toleration) = pod.spec.tolerations.iter().find(|t| tolerates(t, taint)) else {
+            return Some(Duration::ZERO);
+        };
+        if let Some(seconds) = toleration.toleration_seconds {
+            shortest = Some(shortest.map_or(seconds, |s| s.min(seconds)));
+        }
+    }
+    shortest.map(|s| Duration::from_secs(u64::try_from(s).unwrap_or(0)))
+}
+
+impl Controller for TaintEviction {
+    fn name(&self) -> &'static str {
+        "taint-eviction"
+    }
+    fn actor(&self) -> &'static str {
+        ACTOR
+    }
+    fn event_source(&self) -> &'static str {
+        "taint-eviction-controller"
+    }
+    fn watches(&self) -> &'static [Watch] {
+        &WATCHES
+    }
+    fn workers(&self) -> usize {
+        8
+    }
+    fn reconcile(&self, cx: &mut Cx<'_>, key: &Key) -> Flow {
+        let Some(pod) = cx.get::<Pod>(&key.namespace, &key.name) else { return Ok(Done::Settled) };
+        if pod.metadata.is_terminating() || pod.spec.node_name.is_empty() {
+            return Ok(Done::Settled);
+        }
+        let taints = cx.get::<Node>("", &pod.spec.node_name).map(no_execute).unwrap_or_default();
+        let note = format!("since/{}", pod.metadata.uid);
+        let begun = cx.recall(&note).and_then(Value::as_i64).map(Instant);
+        let stays = if taints.is_empty() { None } else { stays(pod, &taints) };
+        let Some(stays) = stays else {
+            if begun.is_some() {
+                cx.remember(&note, None);
+                let text = format!("Cancelling deletion of Pod {}/{}", key.namespace, key.name);
+                cx.event(&Object::from(pod.clone()), "Normal", "TaintManagerEviction", text);
+            }
+            return Ok(Done::Settled);
+        };
+        let since = begun.unwrap_or(cx.now());
+        if begun.is_none() && !stays.is_zero() {
+            cx.remember(&note, Some(json!(since.0)));
+        }
+        let left = (since + stays).since(cx.now());
+        if !left.is_zero() {
+            let about = vec![
+                ("pod", key.name.to_string()),
+                ("node", pod.spec.node_name.to_string()),
+                ("seconds", left.as_secs().to_string()),
+            ];
+            cx.because("taint.tolerates", about);
+            return Ok(Done::Again(left));
+        }
+        cx.remember(&note, None);
+        evict(cx, pod, key)
+    }
+}
+
+fn evict(cx: &mut Cx<'_>, pod: &Pod, key: &Key) -> Flow {
+    cx.because("taint.evict", vec![("pod", key.name.to_string()), ("node", pod.spec.node_name.to_string())]);
+    let text = format!("Marking for deletion Pod {}/{}", key.namespace, key.name);
+    cx.event(&Object::from(pod.clone()), "Normal", "TaintManagerEviction", text);
+    let now: Time = cx.now().to_time();
+    let condition = json!({"type": "DisruptionTarget", "status": "True", "reason": "DeletionByTaintManager",
+        "message": "Taint manager: deleting due to NoExecute taint", "lastProbeTime": null, "lastTransitionTime": now,
+        "observedGeneration": pod.metadata.generation});
+    let patch = json!({"status": {"conditions": [condition]}});
+    match cx.try_patch(key.clone(), Subresource::Status, PatchKind::Strategic, patch)? {
+        Ok(_) => {}
+        Err(status) if status.is_not_found() => return Ok(Done::Settled),
+        Err(status) => return Err(cx.fail(status)),
+    }
+    match cx.try_delete(key.clone(), DeleteOptions::default())? {
+        Ok(()) => Ok(Done::Settled),
+        Err(status) if status.is_not_found() => Ok(Done::Settled),
+        Err(status) => Err(cx.fail(status)),
+    }
+}

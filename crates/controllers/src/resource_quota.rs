@@ -1,0 +1,120 @@
+//! Counts what a namespace uses and writes it into its quotas.
+//!
+//! Upstream: pkg/controller/resourcequota/resource_quota_controller.go (v1.37). Objects that free room (pods that are
+//! gone or have ended) wake the quotas of their namespace after the batching time of the replenishment.
+
+use crate::sentences::Sentence;
+use kubestep_control::{Change, Controller, Cx, Done, Flow, View, Wake, Watch};
+use kubestep_model::{
+    Instant, Key, Kind, Object, Pod, Quantity, ResourceQuota,
+    text::Format,
+    usage::{Amounts, in_scopes, usage},
+};
+use std::time::Duration;
+
+/// How often every quota is counted again whatever happens.
+const RESYNC: Duration = Duration::from_secs(5 * 60);
+
+/// The resource quota controller.
+#[derive(Debug)]
+pub struct ResourceQuotaController;
+
+/// Kinds that quotas count.
+const COUNTED: [Kind; 7] = [
+    Kind::Pod,
+    Kind::Service,
+    Kind::ConfigMap,
+    Kind::Secret,
+    Kind::ResourceQuota,
+    Kind::ReplicaSet,
+    Kind::Deployment,
+];
+
+static WATCHES: [Watch; 7] = [
+    Watch { kind: Kind::ResourceQuota, wakes: quota },
+    Watch { kind: Kind::Pod, wakes: freed },
+    Watch { kind: Kind::Service, wakes: freed },
+    Watch { kind: Kind::ConfigMap, wakes: freed },
+    Watch { kind: Kind::Secret, wakes: freed },
+    Watch { kind: Kind::ReplicaSet, wakes: freed },
+    Watch { kind: Kind::Deployment, wakes: freed },
+];
+
+/// A quota is counted when it is new or its limits changed; changes of its status wake nobody.
+fn quota(change: &Change, view: &View) -> Vec<Wake> {
+    let of = |o: &Option<Object>| o.as_ref().and_then(|o| o.get::<ResourceQuota>()).cloned();
+    match (of(&change.old), of(&change.new)) {
+        (Some(old), Some(new)) if old.spec == new.spec => vec![],
+        (_, Some(_)) => vec![Wake::now(change.key.clone())],
+        (_, None) => quotas_of(change, view),
+    }
+}
+
+fn quotas_of(change: &Change, view: &View) -> Vec<Wake> {
+    view.objects_of(Kind::ResourceQuota, Some(&change.key.namespace)).map(|q| Wake::now(q.key())).collect()
+}
+
+/// Something that is gone, or a pod that has ended, frees room.
+fn freed(change: &Change, view: &View) -> Vec<Wake> {
+    let ended = |o: &Option<Object>| o.as_ref().and_then(|o| o.get::<Pod>()).is_some_and(Pod::is_terminal);
+    let frees = change.new.is_none() || (change.old.is_some() && !ended(&change.old) && ended(&change.new));
+    if frees { quotas_of(change, view) } else { vec![] }
+}
+
+impl Controller for ResourceQuotaController {
+    fn name(&self) -> &'static str {
+        "resourcequota"
+    }
+    fn actor(&self) -> &'static str {
+        "resourcequota-controller"
+    }
+    fn watches(&self) -> &'static [Watch] {
+        &WATCHES
+    }
+    fn reconcile(&self, cx: &mut Cx<'_>, key: &Key) -> Flow {
+        let Some(quota) = cx.get::<ResourceQuota>(&key.namespace, &key.name) else {
+            return Ok(Done::Settled);
+        };
+        let used = used(cx.view(), quota, cx.now());
+        let limits_changed = quota.status.hard != quota.spec.hard;
+        if !limits_changed && quota.status.used == used {
+            return Ok(Done::Again(RESYNC));
+        }
+        let listed: Vec<String> = used.iter().map(|(name, amount)| format!("{name}={amount}")).collect();
+        cx.because(
+            "quota.count",
+            vec![("quota", quota.metadata.name.to_string()), ("used", listed.join(", "))],
+        );
+        let mut fresh = quota.clone();
+        fresh.status.hard = quota.spec.hard.clone();
+        fresh.status.used = used;
+        cx.set_status(fresh)?;
+        Ok(Done::Again(RESYNC))
+    }
+}
+
+/// What the objects of the quota's namespace use of the resources it limits.
+fn used(view: &View, quota: &ResourceQuota, now: Instant) -> Amounts {
+    let mut used: Amounts =
+        quota.spec.hard.keys().map(|name| (name.clone(), Quantity::new(0, Format::DecimalSI))).collect();
+    for kind in COUNTED {
+        for object in view.objects_of(kind, Some(&quota.metadata.namespace)) {
+            if object.get::<Pod>().is_some_and(|pod| !in_scopes(quota, pod)) {
+                continue;
+            }
+            for (name, amount) in usage(object, now) {
+                if let Some(sum) = used.get_mut(&name) {
+                    *sum = sum.add(&amount);
+                }
+            }
+        }
+    }
+    used
+}
+
+/// What the codes above mean.
+pub static SENTENCES: &[Sentence] = &[Sentence {
+    code: "quota.count",
+    text: "The quota controller counts what quota {quota} covers: {used}.",
+    upstream: "pkg/controller/resourcequota/resource_quota_controller.go, syncResourceQuota",
+}];
