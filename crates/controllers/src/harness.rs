@@ -35,11 +35,13 @@ pub struct Outcome {
     pub events: Vec<EventNote>,
     /// Why it did so.
     pub notes: Vec<Note>,
+    /// What is stored afterwards.
+    pub stored: BTreeMap<Key, Object>,
     /// How it ended; None if it never did.
     pub progress: Option<Progress>,
 }
 
-/// Runs one pass for a key to its end.
+/// Runs one pass for a key to its end, with a cache that is up to date.
 pub fn pass(
     controller: &dyn Controller,
     key: Key,
@@ -47,12 +49,24 @@ pub fn pass(
     now: Instant,
     refusals: Vec<Refusal>,
 ) -> Outcome {
+    let stored: BTreeMap<Key, Object> = objects.into_iter().map(|object| (object.key(), object)).collect();
+    pass_behind(controller, key, &stored, stored.clone(), now, refusals)
+}
+
+/// Runs one pass for a key to its end, with a cache that may be behind what is stored.
+pub fn pass_behind(
+    controller: &dyn Controller,
+    key: Key,
+    cached: &BTreeMap<Key, Object>,
+    stored: BTreeMap<Key, Object>,
+    now: Instant,
+    refusals: Vec<Refusal>,
+) -> Outcome {
     let mut view = View::default();
-    let mut api = Api { refusals, ..Api::default() };
-    for object in objects {
-        view.apply(&object.key(), Some(object.clone()));
-        api.objects.insert(object.key(), object);
+    for (key, object) in cached {
+        view.apply(key, Some(object.clone()));
     }
+    let mut api = Api { objects: stored, refusals, ..Api::default() };
     let (dice, memory) = (Dice::new(1), Default::default());
     let mut running = Running { key, view, now, dice, memory, told: vec![], committed: 0 };
     for _ in 0..MOST_ASKS {
@@ -71,6 +85,7 @@ pub fn pass(
         let replies = requests.iter().map(|request| api.serve(request)).collect();
         running.told.push(Told { requests, replies });
     }
+    api.done.stored = api.objects;
     api.done
 }
 
@@ -179,10 +194,14 @@ impl Api {
         match verb {
             Verb::Create { .. } | Verb::Replace { .. } | Verb::Patch { .. } => {
                 let number = self.asked.values().sum::<usize>();
-                let meta = object.meta_mut();
-                meta.resource_version = format!("1{number:05}");
-                if meta.name.is_empty() {
-                    meta.name = format!("{}{number:05}", meta.generate_name).into();
+                object.meta_mut().resource_version = format!("1{number:05}");
+                if object.meta().name.is_empty() {
+                    let prefix = object.meta().generate_name.clone();
+                    let free = (0..).map(|i| format!("{prefix}{i:05}")).find(|name| {
+                        let key = Key::new(object.kind(), object.meta().namespace.clone(), name.as_str());
+                        !self.objects.contains_key(&key)
+                    });
+                    object.meta_mut().name = free.unwrap_or_default().into();
                 }
                 self.objects.insert(object.key(), object.clone());
             }

@@ -1,6 +1,6 @@
 //! Pod templates: are two the same, and the hash that names a ReplicaSet.
 
-use kubestep_model::{Labels, PodTemplateSpec, Quantity, text::hash::pod_template_hash};
+use kubestep_model::{Container, Labels, PodTemplateSpec, Quantity, text::hash::pod_template_hash};
 use serde_json::Value;
 
 /// The label that tells a Deployment's ReplicaSets and pods apart.
@@ -19,10 +19,10 @@ pub fn equal_ignore_hash(a: &PodTemplateSpec, b: &PodTemplateSpec) -> bool {
             .collect()
     };
     let (left, right): (Labels, Labels) = (labels(a), labels(b));
-    if left != right {
+    if left != right || plainly_different(a, b) {
         return false;
     }
-    if a.spec == b.spec && a.metadata.annotations == b.metadata.annotations {
+    if a.spec == b.spec {
         let (mut a, mut b) = (a.metadata.clone(), b.metadata.clone());
         (a.labels, b.labels) = (Labels::new(), Labels::new());
         if a == b {
@@ -35,6 +35,17 @@ pub fn equal_ignore_hash(a: &PodTemplateSpec, b: &PodTemplateSpec) -> bool {
 /// The hash that names a ReplicaSet, as a number of collisions changes it. Upstream: controller.ComputeHash.
 pub(crate) fn compute_hash(template: &PodTemplateSpec, collision_count: Option<i32>) -> String {
     pod_template_hash(&serde_json::to_value(template).unwrap_or(Value::Null), collision_count)
+}
+
+/// Whether texts differ that are compared as they are; most updates show here.
+fn plainly_different(a: &PodTemplateSpec, b: &PodTemplateSpec) -> bool {
+    let (left, right) = (&a.spec.containers, &b.spec.containers);
+    let same = |a: &Container, b: &Container| {
+        (&a.name, &a.image, &a.command, &a.args) == (&b.name, &b.image, &b.command, &b.args)
+    };
+    a.metadata.annotations != b.metadata.annotations
+        || left.len() != right.len()
+        || left.iter().zip(right).any(|(a, b)| !same(a, b))
 }
 
 fn canonical(template: &PodTemplateSpec) -> Value {
