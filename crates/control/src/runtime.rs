@@ -76,7 +76,14 @@ pub enum Order {
     /// Forget a pod's sandboxes and containers.
     RemovePod { pod: Arc<str> },
     /// Run a command in a container. Answered by `Report::ExecDone` with the same number.
-    Exec { number: u64, pod: Arc<str>, id: Arc<str>, probe: ProbeKind, command: Vec<String>, timeout_seconds: i64 },
+    Exec {
+        number: u64,
+        pod: Arc<str>,
+        id: Arc<str>,
+        probe: ProbeKind,
+        command: Vec<String>,
+        timeout_seconds: i64,
+    },
 }
 
 /// Which probe a command stands for.
@@ -94,28 +101,58 @@ pub enum ProbeKind {
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
 pub enum Report {
-    Listed { pods: OrdMap<Arc<str>, RuntimePod>, images: OrdMap<Arc<str>, RuntimeImage> },
+    Listed {
+        pods: OrdMap<Arc<str>, RuntimePod>,
+        images: OrdMap<Arc<str>, RuntimeImage>,
+    },
     /// The sandbox was made or stopped.
-    Sandbox { pod: Arc<str>, sandbox: Sandbox },
+    Sandbox {
+        pod: Arc<str>,
+        sandbox: Sandbox,
+    },
     /// An image is there (under its full name), or the text of the refusal.
-    Pulled { image: Arc<str>, result: Result<RuntimeImage, Arc<str>> },
+    Pulled {
+        image: Arc<str>,
+        result: Result<RuntimeImage, Arc<str>>,
+    },
     /// A container's state is another than before. The kubelet does not know this before it asks again, but for
     /// the answer to its own order.
-    Container { pod: Arc<str>, container: Arc<RuntimeContainer> },
+    Container {
+        pod: Arc<str>,
+        container: Arc<RuntimeContainer>,
+    },
     /// The answer to `Start`: the container's id, or the text of the refusal and the id if it was created.
-    StartDone { pod: Arc<str>, name: Arc<str>, result: Result<Arc<str>, (Option<Arc<str>>, Arc<str>)> },
+    StartDone {
+        pod: Arc<str>,
+        name: Arc<str>,
+        result: Result<Arc<str>, (Option<Arc<str>>, Arc<str>)>,
+    },
     /// The answer to `Stop`.
-    Stopped { pod: Arc<str>, id: Arc<str> },
-    ContainerRemoved { pod: Arc<str>, id: Arc<str> },
-    PodRemoved { pod: Arc<str> },
-    ExecDone { number: u64, answer: ExecAnswer },
+    Stopped {
+        pod: Arc<str>,
+        id: Arc<str>,
+    },
+    ContainerRemoved {
+        pod: Arc<str>,
+        id: Arc<str>,
+    },
+    PodRemoved {
+        pod: Arc<str>,
+    },
+    ExecDone {
+        number: u64,
+        answer: ExecAnswer,
+    },
 }
 
 /// How a command in a container ended.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
 pub enum ExecAnswer {
-    Ended { code: i32, output: Arc<str> },
+    Ended {
+        code: i32,
+        output: Arc<str>,
+    },
     /// It did not end in time, or could not be run.
     Failed(Arc<str>),
 }
@@ -189,7 +226,9 @@ pub fn full_image_name(name: &str) -> String {
     }
     let full = match name.split_once('/') {
         None => format!("docker.io/library/{name}"),
-        Some((first, _)) if !first.contains(['.', ':']) && first != "localhost" => format!("docker.io/{name}"),
+        Some((first, _)) if !first.contains(['.', ':']) && first != "localhost" => {
+            format!("docker.io/{name}")
+        }
         Some(("docker.io", rest)) if !rest.contains('/') => format!("docker.io/library/{rest}"),
         Some(_) => name.into(),
     };

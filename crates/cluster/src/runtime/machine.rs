@@ -8,8 +8,8 @@ use super::{
 };
 use imbl::OrdMap;
 use kubestep_control::{
-    ContainerConfig, ExecAnswer, MachineInfo, NodeSpec, Order, ProbeKind, Report, RuntimeContainer, RuntimeImage, RuntimePod,
-    RuntimeState, Sandbox, full_image_name,
+    ContainerConfig, ExecAnswer, MachineInfo, NodeSpec, Order, ProbeKind, Report, RuntimeContainer,
+    RuntimeImage, RuntimePod, RuntimeState, Sandbox, full_image_name,
 };
 use kubestep_model::{Dice, Instant};
 use std::{sync::Arc, time::Duration};
@@ -24,13 +24,26 @@ const STOP: Duration = Duration::from_millis(100);
 /// Something that will happen by itself.
 #[derive(Clone, Debug, PartialEq)]
 enum Due {
-    Sandbox { pod: Arc<str>, host_network: bool },
-    Pull { image: Arc<str> },
+    Sandbox {
+        pod: Arc<str>,
+        host_network: bool,
+    },
+    Pull {
+        image: Arc<str>,
+    },
     /// The process goes on after a sleep, or ends.
-    Process { id: Arc<str> },
+    Process {
+        id: Arc<str>,
+    },
     /// SIGTERM was answered, or SIGKILL comes.
-    Stop { id: Arc<str>, code: i32 },
-    Exec { number: u64, answer: ExecAnswer },
+    Stop {
+        id: Arc<str>,
+        code: i32,
+    },
+    Exec {
+        number: u64,
+        answer: ExecAnswer,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -86,7 +99,13 @@ impl Machine {
     pub fn info(&self) -> MachineInfo {
         let id = sha256::hex(&format!("machine {}", self.spec.name));
         let boot = sha256::hex(&format!("boot {} of {}", self.boots, self.spec.name));
-        MachineInfo { spec: self.spec.clone(), index: self.index, machine_id: id[..32].into(), system_uuid: uuid(&id), boot_id: uuid(&boot) }
+        MachineInfo {
+            spec: self.spec.clone(),
+            index: self.index,
+            machine_id: id[..32].into(),
+            system_uuid: uuid(&id),
+            boot_id: uuid(&boot),
+        }
     }
 
     /// When something happens by itself.
@@ -109,7 +128,9 @@ impl Machine {
         self.now = now;
         match order {
             Order::List => vec![self.list()],
-            Order::RunSandbox { pod, host_network } => self.later(now + SANDBOX, Due::Sandbox { pod, host_network }),
+            Order::RunSandbox { pod, host_network } => {
+                self.later(now + SANDBOX, Due::Sandbox { pod, host_network })
+            }
             Order::Pull { image } => {
                 let row = registry.get(&image).filter(|row| !row.denied);
                 self.later(now + row.map_or(REFUSAL, |row| row.pull), Due::Pull { image })
@@ -124,7 +145,8 @@ impl Machine {
                 vec![Report::ContainerRemoved { pod, id }]
             }
             Order::RemovePod { pod } => {
-                let ids: Vec<_> = self.containers.iter().filter(|(_, h)| h.pod == pod).map(|(id, _)| id.clone()).collect();
+                let ids: Vec<_> =
+                    self.containers.iter().filter(|(_, h)| h.pod == pod).map(|(id, _)| id.clone()).collect();
                 for id in ids {
                     if let Some(held) = self.containers.remove(&id) {
                         self.forget(&held);
@@ -166,11 +188,21 @@ impl Machine {
     }
 
     /// Ends the process of a pod's containers (or of one of them) with this code.
-    pub fn exit(&mut self, pod: &str, container: Option<&str>, code: i32, oom: bool, now: Instant) -> Vec<Report> {
+    pub fn exit(
+        &mut self,
+        pod: &str,
+        container: Option<&str>,
+        code: i32,
+        oom: bool,
+        now: Instant,
+    ) -> Vec<Report> {
         let matches = |h: &Held| {
-            &*h.pod == pod && h.info.state == RuntimeState::Running && container.is_none_or(|c| c == &*h.info.name)
+            &*h.pod == pod
+                && h.info.state == RuntimeState::Running
+                && container.is_none_or(|c| c == &*h.info.name)
         };
-        let ids: Vec<_> = self.containers.iter().filter(|(_, h)| matches(h)).map(|(id, _)| id.clone()).collect();
+        let ids: Vec<_> =
+            self.containers.iter().filter(|(_, h)| matches(h)).map(|(id, _)| id.clone()).collect();
         let reason = if oom { "OOMKilled" } else { "" };
         ids.iter().flat_map(|id| self.finish(id, code, reason, now)).collect()
     }
@@ -197,7 +229,7 @@ impl Machine {
         self.boots += 1;
     }
 
-    /// What a container printed, newest run first: the run now, or (`previous`) the one before. With the times.
+    /// The lines that a container printed, each with its newline and time: of the run now, or (`previous`) of the one before.
     pub fn logs(&self, pod: &str, container: &str, previous: bool) -> Option<Vec<(Instant, Arc<str>)>> {
         let mut runs: Vec<&Held> =
             self.containers.values().filter(|h| &*h.pod == pod && &*h.info.name == container).collect();
@@ -206,8 +238,15 @@ impl Machine {
     }
 
     /// Runs a command in the running container of a pod; what it prints and its exit code.
-    pub fn exec(&mut self, pod: &str, container: &str, command: &[String], now: Instant) -> Option<(String, i32)> {
-        let running = |h: &Held| &*h.pod == pod && &*h.info.name == container && h.info.state == RuntimeState::Running;
+    pub fn exec(
+        &mut self,
+        pod: &str,
+        container: &str,
+        command: &[String],
+        now: Instant,
+    ) -> Option<(String, i32)> {
+        let running =
+            |h: &Held| &*h.pod == pod && &*h.info.name == container && h.info.state == RuntimeState::Running;
         let id = self.containers.iter().find(|(_, h)| running(h)).map(|(id, _)| id.clone())?;
         let held = self.containers.get_mut(&id)?;
         match process::exec(command, &mut held.disk, now) {
@@ -263,7 +302,13 @@ impl Machine {
         Report::Pulled { image, result }
     }
 
-    fn start(&mut self, config: &Arc<ContainerConfig>, registry: &Registry, now: Instant, dice: &mut Dice) -> Vec<Report> {
+    fn start(
+        &mut self,
+        config: &Arc<ContainerConfig>,
+        registry: &Registry,
+        now: Instant,
+        dice: &mut Dice,
+    ) -> Vec<Report> {
         let (pod, name) = (config.pod.clone(), config.name.clone());
         let full = full_image_name(&config.image);
         let found = self.images.get(full.as_str()).cloned().or_else(|| {
@@ -308,11 +353,26 @@ impl Machine {
         reports
     }
 
-    fn hold(&mut self, pod: &Arc<str>, info: RuntimeContainer, config: &Arc<ContainerConfig>, image: Option<Arc<Image>>) -> Arc<RuntimeContainer> {
+    fn hold(
+        &mut self,
+        pod: &Arc<str>,
+        info: RuntimeContainer,
+        config: &Arc<ContainerConfig>,
+        image: Option<Arc<Image>>,
+    ) -> Arc<RuntimeContainer> {
         let info = Arc::new(info);
         let disk = Disk { mounted: config.files.clone(), ..Disk::default() };
         let process = program::parse(&config.command).map(|p| Cursor::new(p, false));
-        let held = Held { pod: pod.clone(), info: info.clone(), config: config.clone(), image, process, disk, stop: None, alarm: None };
+        let held = Held {
+            pod: pod.clone(),
+            info: info.clone(),
+            config: config.clone(),
+            image,
+            process,
+            disk,
+            stop: None,
+            alarm: None,
+        };
         self.containers.insert(info.id.clone(), held);
         info
     }
@@ -421,7 +481,8 @@ impl Machine {
     }
 
     fn stop_sandbox(&mut self, pod: &Arc<str>, now: Instant) -> Vec<Report> {
-        let ids: Vec<_> = self.containers.iter().filter(|(_, h)| h.pod == *pod).map(|(id, _)| id.clone()).collect();
+        let ids: Vec<_> =
+            self.containers.iter().filter(|(_, h)| h.pod == *pod).map(|(id, _)| id.clone()).collect();
         let mut reports: Vec<Report> = ids.iter().flat_map(|id| self.finish(id, 137, "", now)).collect();
         if let Some(sandbox) = self.sandboxes.get_mut(pod) {
             sandbox.ready = false;
@@ -431,9 +492,19 @@ impl Machine {
     }
 
     /// How long a command in a container takes and what it answers.
-    fn probe(&mut self, pod: &str, id: &str, probe: ProbeKind, command: &[String], timeout: i64, now: Instant) -> (Duration, ExecAnswer) {
+    fn probe(
+        &mut self,
+        pod: &str,
+        id: &str,
+        probe: ProbeKind,
+        command: &[String],
+        timeout: i64,
+        now: Instant,
+    ) -> (Duration, ExecAnswer) {
         let Some(held) = self.containers.get_mut(id) else {
-            let text = format!("rpc error: code = NotFound desc = failed to find container \"{id}\" in store: not found");
+            let text = format!(
+                "rpc error: code = NotFound desc = failed to find container \"{id}\" in store: not found"
+            );
             return (Duration::ZERO, ExecAnswer::Failed(text.into()));
         };
         if held.info.state != RuntimeState::Running {
@@ -451,7 +522,9 @@ impl Machine {
         let limit = Duration::from_secs(u64::try_from(timeout).unwrap_or(0));
         let ran = process::exec(command, &mut held.disk, now);
         match ran {
-            Ok((took, code, output)) if limit.is_zero() || took < limit => (took, ExecAnswer::Ended { code, output: output.into() }),
+            Ok((took, code, output)) if limit.is_zero() || took < limit => {
+                (took, ExecAnswer::Ended { code, output: output.into() })
+            }
             _ => {
                 let text = format!(
                     "rpc error: code = DeadlineExceeded desc = failed to exec in container: timeout {timeout}s exceeded: context deadline exceeded"
@@ -464,7 +537,9 @@ impl Machine {
 
 fn start_error(text: &str) -> String {
     let own = text.strip_prefix("runc create failed: ").unwrap_or(text);
-    format!("failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create failed: {own}")
+    format!(
+        "failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create failed: {own}"
+    )
 }
 
 fn new_id(dice: &mut Dice) -> Arc<str> {
@@ -473,5 +548,7 @@ fn new_id(dice: &mut Dice) -> Arc<str> {
 
 /// In capitals, so that it is not taken for an object's uid.
 fn uuid(hex: &str) -> Arc<str> {
-    format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..32]).to_uppercase().into()
+    format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..32])
+        .to_uppercase()
+        .into()
 }

@@ -34,7 +34,7 @@ impl Disk {
 
     pub(super) fn print(&mut self, now: Instant, text: &str) {
         for line in text.strip_suffix('\n').unwrap_or(text).split('\n') {
-            self.printed.push_back((now, line.into()));
+            self.printed.push_back((now, format!("{line}\n").into()));
         }
     }
 }
@@ -99,7 +99,9 @@ impl Cursor {
             }),
             "cat" => self.cat(args, disk, now),
             "test" | "[" => {
-                let there = |pair: &[String]| matches!(pair[0].as_str(), "-f" | "-e" | "-s") && disk.read(&pair[1]).is_some();
+                let there = |pair: &[String]| {
+                    matches!(pair[0].as_str(), "-f" | "-e" | "-s") && disk.read(&pair[1]).is_some()
+                };
                 self.code = i32::from(!args.windows(2).any(there));
             }
             _ if self.probe => {}
@@ -136,6 +138,6 @@ pub(super) fn exec(command: &[String], disk: &mut Disk, now: Instant) -> Result<
         }
     };
     let output = std::mem::replace(&mut disk.printed, printed);
-    let text: String = output.iter().map(|(_, line)| format!("{line}\n")).collect();
+    let text: String = output.iter().map(|(_, line)| &**line).collect();
     code.map(|code| (took, code, text)).ok_or(())
 }

@@ -144,12 +144,9 @@ mod tests {
     #[test]
     fn sleeps_have_units() {
         let length = |t: &str| sleep(Some(&t.to_string())).map(|d| d.as_millis());
-        assert_eq!([length("5"), length("0.5"), length("2m"), length("1h"), length("infinity")], [
-            Some(5000),
-            Some(500),
-            Some(120_000),
-            Some(3_600_000),
-            None
-        ]);
+        assert_eq!(
+            [length("5"), length("0.5"), length("2m"), length("1h"), length("infinity")],
+            [Some(5000), Some(500), Some(120_000), Some(3_600_000), None]
+        );
     }
 }

@@ -64,11 +64,13 @@ impl Image {
     /// The image as it lies on a node once it was pulled under this full name.
     pub(super) fn pulled(&self, name: &str) -> RuntimeImage {
         let drawn = name.bytes().fold(0x811c_9dc5u32, |h, b| (h ^ u32::from(b)).wrapping_mul(0x0100_0193));
-        let size = if self.size_bytes > 0 { self.size_bytes } else { 20_000_000 + i64::from(drawn % 60_000_000) };
+        let size =
+            if self.size_bytes > 0 { self.size_bytes } else { 20_000_000 + i64::from(drawn % 60_000_000) };
         RuntimeImage {
             name: name.into(),
             id: format!("sha256:{}", sha256::hex(&format!("config {name}"))).into(),
-            image_ref: format!("{}@sha256:{}", repository(name), sha256::hex(&format!("manifest {name}"))).into(),
+            image_ref: format!("{}@sha256:{}", repository(name), sha256::hex(&format!("manifest {name}")))
+                .into(),
             size,
         }
     }
@@ -92,7 +94,9 @@ impl Registry {
     /// The image of this name, given in full or as pods write it.
     pub fn get(&self, name: &str) -> Option<&Image> {
         let full = full_image_name(name);
-        self.0.get(full.as_str()).or_else(|| self.0.iter().find(|(n, _)| full_image_name(n) == full).map(|(_, i)| i))
+        self.0
+            .get(full.as_str())
+            .or_else(|| self.0.iter().find(|(n, _)| full_image_name(n) == full).map(|(_, i)| i))
     }
 }
 
@@ -103,7 +107,8 @@ fn repository(name: &str) -> &str {
 
 /// What containerd says when a pull is refused, as the kubelet hands it on: only an unknown code goes unsaid.
 pub(super) fn pull_error(name: &str, denied: bool) -> String {
-    let start = format!("failed to pull and unpack image \"{name}\": failed to resolve reference \"{name}\": ");
+    let start =
+        format!("failed to pull and unpack image \"{name}\": failed to resolve reference \"{name}\": ");
     if !denied {
         return format!("rpc error: code = NotFound desc = {start}{name}: not found");
     }
@@ -156,7 +161,10 @@ mod tests {
 
     #[test]
     fn refusals_are_worded_as_containerd_does() {
-        assert!(pull_error("docker.io/example/x:1", false).ends_with("\"docker.io/example/x:1\": docker.io/example/x:1: not found"));
+        assert!(
+            pull_error("docker.io/example/x:1", false)
+                .ends_with("\"docker.io/example/x:1\": docker.io/example/x:1: not found")
+        );
         let denied = pull_error("registry.example.com/a/b:1", true);
         assert!(denied.contains("https://registry.example.com/token?scope=repository%3Aa%2Fb%3Apull&service=registry.example.com: 401"));
     }
@@ -165,7 +173,10 @@ mod tests {
     fn rows_are_read_with_their_keys() {
         let text = r#"{"pullSeconds": 0.5, "exit": 1, "afterSeconds": 2, "stopSeconds": 3, "ignoresTerm": true, "oom": true}"#;
         let image: Image = serde_json::from_str(text).unwrap();
-        assert_eq!((image.pull, image.exit, image.after), (Duration::from_millis(500), Some(1), Duration::from_secs(2)));
+        assert_eq!(
+            (image.pull, image.exit, image.after),
+            (Duration::from_millis(500), Some(1), Duration::from_secs(2))
+        );
         assert_eq!((image.stop, image.ignores_term, image.oom), (Some(Duration::from_secs(3)), true, true));
     }
 }

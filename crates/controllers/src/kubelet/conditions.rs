@@ -60,14 +60,22 @@ pub(super) fn ready(spec: &PodSpec, conditions: &[PodCondition], containers: &Sa
     for gate in &spec.readiness_gates {
         let kind = &gate.condition_type;
         match conditions.iter().find(|c| c.r#type == *kind) {
-            None => messages.push(format!("corresponding condition of pod readiness gate \"{kind}\" does not exist.")),
+            None => messages
+                .push(format!("corresponding condition of pod readiness gate \"{kind}\" does not exist.")),
             Some(c) if c.status != "True" => {
-                messages.push(format!("the status of pod readiness gate \"{kind}\" is not \"True\", but {}", c.status));
+                messages.push(format!(
+                    "the status of pod readiness gate \"{kind}\" is not \"True\", but {}",
+                    c.status
+                ));
             }
             Some(_) => {}
         }
     }
-    if messages.is_empty() { Said::new(true, "", "") } else { Said::new(false, "ReadinessGatesNotReady", messages.join(", ")) }
+    if messages.is_empty() {
+        Said::new(true, "", "")
+    } else {
+        Said::new(false, "ReadinessGatesNotReady", messages.join(", "))
+    }
 }
 
 /// Whether any regular container has run.
@@ -96,5 +104,9 @@ pub(super) fn initialized(spec: &PodSpec, statuses: &[ContainerStatus], phase: &
         return Said::new(true, "", "");
     }
     let message = unready(&[("unknown", &unknown), ("incomplete", &incomplete)]);
-    if message.is_empty() { Said::new(true, "", "") } else { Said::new(false, "ContainersNotInitialized", message) }
+    if message.is_empty() {
+        Said::new(true, "", "")
+    } else {
+        Said::new(false, "ContainersNotInitialized", message)
+    }
 }

@@ -28,7 +28,8 @@ mod writer;
 
 use imbl::{OrdMap, OrdSet, Vector};
 use kubestep_control::{
-    Agent, AgentCx, Change, Input, MachineInfo, Order, ProbeKind, Report, RuntimeImage, RuntimePod, Ticket, reference,
+    Agent, AgentCx, Change, Input, MachineInfo, Order, ProbeKind, Report, RuntimeImage, RuntimePod, Ticket,
+    reference,
 };
 use kubestep_model::{Instant, Kind, Object, ObjectReference, Pod, Reply};
 use std::{sync::Arc, time::Duration};
@@ -159,8 +160,14 @@ impl Kubelet {
         cx.order(Order::List);
     }
 
-    fn found(&mut self, cx: &mut Cx<'_>, pods: OrdMap<Uid, RuntimePod>, images: OrdMap<Arc<str>, RuntimeImage>) {
-        self.cache = pods.iter().map(|(uid, pod)| (uid.clone(), Cached { pod: pod.clone(), at: cx.now })).collect();
+    fn found(
+        &mut self,
+        cx: &mut Cx<'_>,
+        pods: OrdMap<Uid, RuntimePod>,
+        images: OrdMap<Arc<str>, RuntimeImage>,
+    ) {
+        self.cache =
+            pods.iter().map(|(uid, pod)| (uid.clone(), Cached { pod: pod.clone(), at: cx.now })).collect();
         self.runtime = pods;
         self.images = images;
         self.relisted = cx.now;
@@ -221,7 +228,11 @@ impl Kubelet {
             }
             Report::Pulled { image, result } => self.pulled(cx, &image, result),
             Report::Container { pod, container } => {
-                self.runtime.entry(pod.clone()).or_default().containers.insert(container.id.clone(), container);
+                self.runtime
+                    .entry(pod.clone())
+                    .or_default()
+                    .containers
+                    .insert(container.id.clone(), container);
                 self.unseen_change(cx, &pod);
             }
             Report::StartDone { pod, name, result } => self.start_done(cx, &pod, &name, result),

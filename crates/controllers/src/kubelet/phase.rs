@@ -35,6 +35,8 @@ struct Counts {
     pending_init: usize,
     pending_sidecars: usize,
     init_failed: bool,
+    /// A container that has ended starts again.
+    restarting: bool,
 }
 
 impl Counts {
@@ -74,7 +76,7 @@ impl Counts {
         }
     }
 
-    fn container(&mut self, status: Option<&ContainerStatus>) {
+    fn container(&mut self, spec: &PodSpec, container: &Container, status: Option<&ContainerStatus>) {
         let Some(status) = status else {
             self.unknown += 1;
             return;
@@ -84,10 +86,12 @@ impl Counts {
         } else if let Some(code) = exit_code(status) {
             self.stopped += 1;
             self.succeeded += usize::from(code == 0);
+            self.restarting |= restarts(spec, container, code);
         } else if status.state.waiting.is_none() {
             self.unknown += 1;
-        } else if status.last_state.terminated.is_some() {
+        } else if let Some(code) = last_exit_code(status) {
             self.stopped += 1;
+            self.restarting |= restarts(spec, container, code);
         } else {
             self.waiting += 1;
         }
@@ -95,14 +99,19 @@ impl Counts {
 }
 
 /// The phase that follows from the states of a pod's containers.
-pub(super) fn phase(spec: &PodSpec, statuses: &[ContainerStatus], terminal: bool, initialized: bool) -> &'static str {
+pub(super) fn phase(
+    spec: &PodSpec,
+    statuses: &[ContainerStatus],
+    terminal: bool,
+    initialized: bool,
+) -> &'static str {
     let find = |name: &str| statuses.iter().find(|s| s.name == name);
     let mut n = Counts::default();
     for init in &spec.init_containers {
         if is_sidecar(init) { n.sidecar(find(&init.name)) } else { n.init(spec, init, find(&init.name)) }
     }
     for container in &spec.containers {
-        n.container(find(&container.name));
+        n.container(spec, container, find(&container.name));
     }
     if n.init_failed {
         return "Failed";
@@ -116,15 +125,10 @@ pub(super) fn phase(spec: &PodSpec, statuses: &[ContainerStatus], terminal: bool
     }
     if n.running == 0 && n.stopped > 0 && n.unknown == 0 {
         let all_succeeded = n.stopped == n.succeeded;
-        let restarts_always = spec.containers.iter().any(|c| restarts(spec, c, 0));
-        let restarts_failed = spec.containers.iter().any(|c| restarts(spec, c, 1));
         return match (terminal, all_succeeded) {
-            (true, true) => "Succeeded",
-            (true, false) => "Failed",
-            (false, _) if restarts_always => "Running",
-            (false, true) => "Succeeded",
-            (false, false) if restarts_failed => "Running",
-            (false, false) => "Failed",
+            (false, _) if n.restarting => "Running",
+            (_, true) => "Succeeded",
+            (_, false) => "Failed",
         };
     }
     "Pending"

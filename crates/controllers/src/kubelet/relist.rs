@@ -22,7 +22,8 @@ struct Found {
 
 fn compare(old: Option<&RuntimePod>, new: &RuntimePod) -> Found {
     let mut found = Found { worth_a_sync: false, died: vec![] };
-    let ready = |pod: Option<&RuntimePod>| pod.and_then(|p| p.sandbox.as_ref()).map(|s| (s.id.clone(), s.ready));
+    let ready =
+        |pod: Option<&RuntimePod>| pod.and_then(|p| p.sandbox.as_ref()).map(|s| (s.id.clone(), s.ready));
     found.worth_a_sync |= ready(old) != ready(Some(new));
     for (id, container) in &new.containers {
         let before = old.and_then(|o| o.containers.get(id)).map(|c| c.state);
@@ -102,8 +103,12 @@ impl Kubelet {
     /// Of each container's ended runs one is kept. Upstream: podContainerDeletor.
     fn remove_old_runs(&mut self, cx: &mut Cx<'_>, uid: &Uid, name: &Arc<str>) {
         let Some(pod) = self.runtime.get(uid) else { return };
-        let mut ended: Vec<_> =
-            pod.containers.values().filter(|c| c.name == *name && c.state == RuntimeState::Exited).cloned().collect();
+        let mut ended: Vec<_> = pod
+            .containers
+            .values()
+            .filter(|c| c.name == *name && c.state == RuntimeState::Exited)
+            .cloned()
+            .collect();
         ended.sort_by_key(|c| std::cmp::Reverse(c.attempt));
         for old in ended.into_iter().skip(1) {
             cx.order(Order::RemoveContainer { pod: uid.clone(), id: old.id.clone() });
@@ -112,7 +117,8 @@ impl Kubelet {
 
     /// Pods that the runtime holds and nobody wants (they were deleted while this kubelet was away) are stopped.
     pub(super) fn remove_orphans(&mut self, cx: &mut Cx<'_>) {
-        let orphans: Vec<Uid> = self.runtime.keys().filter(|u| !self.workers.contains_key(*u)).cloned().collect();
+        let orphans: Vec<Uid> =
+            self.runtime.keys().filter(|u| !self.workers.contains_key(*u)).cloned().collect();
         for pod in orphans {
             cx.order(Order::StopSandbox { pod: pod.clone() });
             cx.order(Order::RemovePod { pod });

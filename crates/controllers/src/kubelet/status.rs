@@ -8,14 +8,15 @@ use super::{
 };
 use kubestep_control::{ProbeKind, RuntimeContainer, RuntimePod, RuntimeState};
 use kubestep_model::{
-    Container, ContainerState, ContainerStateRunning, ContainerStateTerminated, ContainerStateWaiting, ContainerStatus, Instant, Pod,
-    PodCondition, PodIp, PodStatus, Quantity, Time,
+    Container, ContainerState, ContainerStateRunning, ContainerStateTerminated, ContainerStateWaiting,
+    ContainerStatus, Instant, Pod, PodCondition, PodIp, PodStatus, Quantity, Time,
 };
 use serde_json::{Value, json};
 use std::{cmp::Reverse, collections::BTreeMap, sync::Arc};
 
 /// Conditions that the kubelet writes, in its order.
-pub(super) const OWN: [&str; 5] = ["PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled"];
+pub(super) const OWN: [&str; 5] =
+    ["PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled"];
 
 /// The runs of a container that the runtime still knows, newest first.
 pub(super) fn runs<'a>(runtime: &'a RuntimePod, name: &str) -> Vec<&'a Arc<RuntimeContainer>> {
@@ -84,7 +85,8 @@ fn user(pod: &Pod, container: &Container) -> Value {
     let (uid, gid) = (number("runAsUser").unwrap_or(0), number("runAsGroup").unwrap_or(0));
     let mut groups = vec![gid];
     if let Some(context) = &pod.spec.security_context {
-        groups.extend(context["supplementalGroups"].as_array().into_iter().flatten().filter_map(Value::as_i64));
+        groups
+            .extend(context["supplementalGroups"].as_array().into_iter().flatten().filter_map(Value::as_i64));
         groups.extend(context["fsGroup"].as_i64());
     }
     json!({"linux": {"uid": uid, "gid": gid, "supplementalGroups": groups}})
@@ -95,7 +97,13 @@ fn as_json<T: serde::Serialize>(value: &T) -> Value {
 }
 
 /// What is known of one container, before probes.
-fn container_status(pod: &Pod, worker: &Worker, runtime: &RuntimePod, container: &Container, old: Option<&ContainerStatus>) -> ContainerStatus {
+fn container_status(
+    pod: &Pod,
+    worker: &Worker,
+    runtime: &RuntimePod,
+    container: &Container,
+    old: Option<&ContainerStatus>,
+) -> ContainerStatus {
     let creating = if pod.spec.init_containers.is_empty() { "ContainerCreating" } else { "PodInitializing" };
     let mut status = ContainerStatus {
         name: container.name.clone(),
@@ -129,8 +137,10 @@ fn container_status(pod: &Pod, worker: &Worker, runtime: &RuntimePod, container:
     }
     status.volume_mounts = mounts(container);
     let last = last_run(runtime, &container.name);
-    let done = pod.spec.init_containers.iter().any(|c| c.name == container.name && !is_sidecar(c)) && last == LastRun::Exited(0);
-    if !done && should_restart(&pod.spec, container, last, pod.metadata.is_terminating())
+    let done = pod.spec.init_containers.iter().any(|c| c.name == container.name && !is_sidecar(c))
+        && last == LastRun::Exited(0);
+    if !done
+        && should_restart(&pod.spec, container, last, pod.metadata.is_terminating())
         && let Some((reason, message)) = worker.reasons.get(container.name.as_str())
     {
         if status.state.terminated.is_some() {
@@ -182,7 +192,9 @@ fn sandbox_said(pod: &Pod, runtime: &RuntimePod) -> Said {
     match &runtime.sandbox {
         None => Said::new(false, "PodSandboxNotReady", "no pod sandbox exists"),
         Some(sandbox) if !sandbox.ready => Said::new(false, "PodSandboxNotReady", "pod sandbox is not ready"),
-        Some(sandbox) if sandbox.ip.is_empty() && !pod.spec.host_network => Said::new(false, "PodSandboxNotReady", ""),
+        Some(sandbox) if sandbox.ip.is_empty() && !pod.spec.host_network => {
+            Said::new(false, "PodSandboxNotReady", "")
+        }
         Some(_) => Said::new(true, "", ""),
     }
 }
@@ -200,7 +212,13 @@ pub(super) fn condition(pod: &Pod, r#type: &str, said: Said) -> PodCondition {
 
 impl Kubelet {
     /// The status of a pod as its containers stand in `runtime`; `terminal`: they will not start again.
-    pub(super) fn generate(&self, uid: &Uid, runtime: &RuntimePod, terminal: bool, now: Instant) -> Option<PodStatus> {
+    pub(super) fn generate(
+        &self,
+        uid: &Uid,
+        runtime: &RuntimePod,
+        terminal: bool,
+        now: Instant,
+    ) -> Option<PodStatus> {
         let worker = self.workers.get(uid)?;
         let pod = &*worker.pod;
         let old = worker.status.as_deref().unwrap_or(&pod.status);
@@ -240,7 +258,10 @@ impl Kubelet {
             status.pod_ip = ip;
         }
         let (resources, requests) = pod_resources(pod);
-        status.rest.insert("resources".into(), if worker.stage >= Stage::Terminated { json!({}) } else { resources });
+        status.rest.insert(
+            "resources".into(),
+            if worker.stage >= Stage::Terminated { json!({}) } else { resources },
+        );
         if !requests.is_empty() {
             status.rest.insert("allocatedResources".into(), as_json(&requests));
         }
@@ -249,13 +270,22 @@ impl Kubelet {
         Some(status)
     }
 
-    fn set_phase(&self, status: &mut PodStatus, worker: &Worker, old: &PodStatus, terminal: bool, now: Instant) {
+    fn set_phase(
+        &self,
+        status: &mut PodStatus,
+        worker: &Worker,
+        old: &PodStatus,
+        terminal: bool,
+        now: Instant,
+    ) {
         let pod = &*worker.pod;
         let mut all = status.container_statuses.clone();
         all.extend(status.init_container_statuses.iter().cloned());
         let initialized = conditions::any_started(&pod.spec, &all);
         status.phase = phase(&pod.spec, &all, terminal, initialized).into();
-        let ended = [&old.phase, &pod.status.phase].into_iter().find(|p| matches!(p.as_str(), "Succeeded" | "Failed"));
+        let ended = [&old.phase, &pod.status.phase]
+            .into_iter()
+            .find(|p| matches!(p.as_str(), "Succeeded" | "Failed"));
         if let Some(ended) = ended {
             status.phase = ended.clone();
         }
@@ -263,7 +293,10 @@ impl Kubelet {
             status.reason = old.reason.clone();
             status.message = old.message.clone();
         }
-        let too_long = pod.spec.active_deadline_seconds.is_some_and(|d| now.nanos_since(worker.started) >= d.saturating_mul(1_000_000_000));
+        let too_long = pod
+            .spec
+            .active_deadline_seconds
+            .is_some_and(|d| now.nanos_since(worker.started) >= d.saturating_mul(1_000_000_000));
         if too_long && !matches!(status.phase.as_str(), "Succeeded" | "Failed") {
             status.phase = "Failed".into();
             status.reason = "DeadlineExceeded".into();
@@ -277,8 +310,11 @@ impl Kubelet {
         let containers = conditions::containers_ready(&pod.spec, &all, &status.phase);
         let ready = conditions::ready(&pod.spec, &pod.status.conditions, &containers);
         let initialized = conditions::initialized(&pod.spec, &all, &status.phase);
-        status.conditions = pod.status.conditions.iter().filter(|c| !OWN.contains(&c.r#type.as_str())).cloned().collect();
+        status.conditions =
+            pod.status.conditions.iter().filter(|c| !OWN.contains(&c.r#type.as_str())).cloned().collect();
         let said = [sandbox_said(pod, runtime), initialized, ready, containers, Said::new(true, "", "")];
-        status.conditions.extend(OWN.into_iter().zip(said).map(|(r#type, said)| condition(pod, r#type, said)));
+        status
+            .conditions
+            .extend(OWN.into_iter().zip(said).map(|(r#type, said)| condition(pod, r#type, said)));
     }
 }

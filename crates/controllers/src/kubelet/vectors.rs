@@ -42,17 +42,36 @@ fn pod_phase(input: &Value) -> Value {
         for (i, c) in list(&input[key]).iter().enumerate() {
             let name = format!("{key}-{i}");
             if !c["state"].is_null() {
-                let last_state = if c["last"].is_null() { json!({}) } else { json!({"terminated": {"exitCode": c["last"]}}) };
+                let last_state = if c["last"].is_null() {
+                    json!({})
+                } else {
+                    json!({"terminated": {"exitCode": c["last"]}})
+                };
                 let started = Some(c["state"] == "running");
                 let state = state(&c["state"], &c["exitCode"]);
-                statuses.push(ContainerStatus { name: name.clone(), state, last_state: read(&last_state), started, ..Default::default() });
+                statuses.push(ContainerStatus {
+                    name: name.clone(),
+                    state,
+                    last_state: read(&last_state),
+                    started,
+                    ..Default::default()
+                });
             }
-            made.push(Container { name, restart_policy: c["restartPolicy"].as_str().map(Into::into), ..Default::default() });
+            made.push(Container {
+                name,
+                restart_policy: c["restartPolicy"].as_str().map(Into::into),
+                ..Default::default()
+            });
         }
         made
     };
     let (init_containers, containers) = (containers("initContainers"), containers("containers"));
-    let spec = PodSpec { containers, init_containers, restart_policy: text(&input["restartPolicy"]), ..Default::default() };
+    let spec = PodSpec {
+        containers,
+        init_containers,
+        restart_policy: text(&input["restartPolicy"]),
+        ..Default::default()
+    };
     let flag = |key: &str| input[key].as_bool().unwrap_or(false);
     json!({"phase": phase::phase(&spec, &statuses, flag("terminal"), flag("initialized"))})
 }
@@ -80,9 +99,7 @@ fn pod_conditions(input: &Value) -> Value {
     let containers = conditions::containers_ready(&spec, &statuses, &phase);
     let ready = conditions::ready(&spec, &gates, &containers);
     let initialized = conditions::initialized(&spec, &statuses, &phase);
-    let shown = |said: &conditions::Said| {
-        json!({"status": if said.status { "True" } else { "False" }, "reason": said.reason, "message": said.message})
-    };
+    let shown = |said: &conditions::Said| json!({"status": if said.status { "True" } else { "False" }, "reason": said.reason, "message": said.message});
     json!({"Initialized": shown(&initialized), "ContainersReady": shown(&containers), "Ready": shown(&ready)})
 }
 
@@ -101,9 +118,16 @@ mod tests {
             let wrong: Vec<String> = cases
                 .iter()
                 .filter(|c| vectors(name, &c["in"]).as_ref() != Some(&c["out"]))
-                .map(|c| format!("{}\n  expected {}\n  ours {:?}", c["in"], c["out"], vectors(name, &c["in"])))
+                .map(|c| {
+                    format!("{}\n  expected {}\n  ours {:?}", c["in"], c["out"], vectors(name, &c["in"]))
+                })
                 .collect();
-            assert!(wrong.is_empty(), "{name}: {} wrong\n{}", wrong.len(), wrong[..wrong.len().min(5)].join("\n"));
+            assert!(
+                wrong.is_empty(),
+                "{name}: {} wrong\n{}",
+                wrong.len(),
+                wrong[..wrong.len().min(5)].join("\n")
+            );
         }
     }
 }

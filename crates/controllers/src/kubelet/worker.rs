@@ -31,9 +31,7 @@ pub(super) enum Activity {
     Cache,
     /// Waits for volumes, since then.
     Volumes,
-    /// Containers of a running pod are stopped before others start.
-    Killing(KillPlan),
-    Sandbox,
+    /// Stops and starts containers of a running pod.
     Starting(Starting),
     /// All containers are being stopped; ids that still run.
     Stopping(Vec<Arc<str>>),
@@ -140,7 +138,8 @@ impl Kubelet {
         let Some(worker) = self.worker(&uid) else { return self.pod_added(cx, pod) };
         let changed = differs(&worker.pod, &pod);
         let gates = worker.pod.spec.readiness_gates.iter().any(|g| {
-            worker.pod.condition(&g.condition_type).map(|c| &c.status) != pod.condition(&g.condition_type).map(|c| &c.status)
+            worker.pod.condition(&g.condition_type).map(|c| &c.status)
+                != pod.condition(&g.condition_type).map(|c| &c.status)
         });
         worker.pod = pod.clone();
         self.writer.told(&uid, &pod);
@@ -162,7 +161,8 @@ impl Kubelet {
         if pod.is_terminal() {
             worker.stage = Stage::Terminating;
         }
-        let rejected = if pod.metadata.is_terminating() || pod.is_terminal() { None } else { self.admit(cx, &pod) };
+        let rejected =
+            if pod.metadata.is_terminating() || pod.is_terminal() { None } else { self.admit(cx, &pod) };
         self.workers.insert(uid.clone(), Arc::new(worker));
         if let Some((reason, message)) = rejected {
             return self.reject(cx, &uid, &reason, &message);

@@ -8,9 +8,7 @@ use super::{
 };
 use crate::kubelet::conditions::Said;
 use imbl::{OrdMap, Vector};
-use kubestep_model::{
-    Answer, DeleteOptions, Key, Kind, PatchKind, Pod, PodStatus, Reply, Subresource, Verb,
-};
+use kubestep_model::{Answer, DeleteOptions, Key, Kind, PatchKind, Pod, PodStatus, Reply, Subresource, Verb};
 use std::{sync::Arc, time::Duration};
 
 /// Writes that failed are tried again after this long.
@@ -41,7 +39,9 @@ impl Writer {
     /// The API holds this version of a pod.
     pub(super) fn told(&mut self, uid: &Uid, pod: &Arc<Pod>) {
         match self.entries.get_mut(uid) {
-            Some(entry) if entry.pod.metadata.revision() <= pod.metadata.revision() => entry.pod = pod.clone(),
+            Some(entry) if entry.pod.metadata.revision() <= pod.metadata.revision() => {
+                entry.pod = pod.clone()
+            }
             Some(_) => {}
             None => {
                 let entry = Entry { pod: pod.clone(), wanted: None, version: 0, written: 0, finished: false };
@@ -222,12 +222,6 @@ fn merge(held: &PodStatus, wanted: &PodStatus, may_run: bool) -> PodStatus {
         status.phase.clone_from(&held.phase);
         status.reason.clone_from(&held.reason);
         status.message.clone_from(&held.message);
-        for kind in ["Ready", "ContainersReady", "Initialized"] {
-            let old = held.conditions.iter().find(|c| c.r#type == kind);
-            if let (Some(old), Some(new)) = (old, status.conditions.iter_mut().find(|c| c.r#type == kind)) {
-                *new = old.clone();
-            }
-        }
     }
     status
 }

@@ -1,0 +1,191 @@
+//! The image manager: pull policies, one pull at a time, waiting after refusals.
+//! Upstream: pkg/kubelet/images/image_manager.go.
+
+use super::{Cx, Kubelet, Uid, pod_reference, start::container};
+use kubestep_control::{Order, RuntimeImage, full_image_name};
+use kubestep_model::{Instant, text::duration};
+use std::sync::Arc;
+
+/// A pull that waits for its turn, or is under way (the first).
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct PullRequest {
+    uid: Uid,
+    container: Arc<str>,
+    image: Arc<str>,
+    asked: Instant,
+    begun: Option<Instant>,
+}
+
+fn invalid_name(image: &str) -> Option<String> {
+    let (name, digest) = image.split_once('@').unwrap_or((image, ""));
+    let slash = name.rfind('/').map_or(0, |i| i + 1);
+    let (path, tag) =
+        name[slash..].find(':').map_or((name, None), |i| (&name[..slash + i], Some(&name[slash + i + 1..])));
+    let (host, rest) = match path.split_once('/') {
+        Some((host, rest)) if host.contains(['.', ':']) || host == "localhost" => (host, rest),
+        _ => ("", path),
+    };
+    let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    let tag_ok = tag
+        .is_none_or(|t| !t.is_empty() && t.len() <= 128 && t.chars().all(word) && !t.starts_with(['.', '-']));
+    let part_ok = |p: &str| {
+        let ends = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
+        ends(p.chars().next()) && ends(p.chars().last()) && p.chars().all(word)
+    };
+    let host_ok = host.chars().all(|c| word(c) || c == ':');
+    let digest_ok = image.find('@').is_none()
+        || digest.split_once(':').is_some_and(|(a, d)| !a.is_empty() && d.len() >= 32);
+    if !tag_ok || !host_ok || !digest_ok || !rest.split('/').all(part_ok) {
+        return Some("invalid reference format".into());
+    }
+    if rest.chars().any(|c| c.is_ascii_uppercase()) {
+        return Some(format!("invalid reference format: repository name ({rest}) must be lowercase"));
+    }
+    None
+}
+
+impl Kubelet {
+    fn image(&self, name: &str) -> Option<&RuntimeImage> {
+        let full = full_image_name(name);
+        self.images
+            .get(full.as_str())
+            .or_else(|| self.images.values().find(|i| *i.id == *name || *i.image_ref == *name))
+    }
+
+    /// Sees to a container's image. Answers whether the sync now waits (for a pull, or the start that follows).
+    pub(super) fn ensure_image(&mut self, cx: &mut Cx<'_>, uid: &Uid, name: &Arc<str>) -> bool {
+        let Some(worker) = self.workers.get(uid) else { return true };
+        let pod = worker.pod.clone();
+        let Some(container) = container(&pod, name) else { return false };
+        let (image, policy) = (container.image.clone(), container.image_pull_policy.as_str());
+        let about = pod_reference(&pod, Some(name));
+        if let Some(why) = invalid_name(&image) {
+            let text = format!(
+                "Failed to apply default image tag \"{image}\": couldn't parse image name \"{image}\": {why}"
+            );
+            cx.event(about.clone(), "Warning", "InspectFailed", text.clone());
+            self.image_failed(cx, uid, name, "InvalidImageName", &text);
+            return false;
+        }
+        let present = self.image(&image).is_some();
+        if present && policy != "Always" {
+            let text = format!(
+                "Container image \"{image}\" already present on machine and can be accessed by the pod"
+            );
+            cx.event(about, "Normal", "Pulled", text);
+            self.start_container(cx, uid, name);
+            return true;
+        }
+        if policy == "Never" {
+            let text = format!("Container image \"{image}\" is not present with pull policy of Never");
+            cx.event(about, "Warning", "ErrImageNeverPull", text.clone());
+            self.image_failed(cx, uid, name, "ErrImageNeverPull", &text);
+            return false;
+        }
+        let image: Arc<str> = image.as_str().into();
+        if worker.pulls.is_in_backoff_since_update(&image, cx.now.0) {
+            let text = format!("Back-off pulling image \"{image}\"");
+            cx.event(about, "Normal", "BackOff", text.clone());
+            let text =
+                worker.pull_errors.get(&image).map_or(text.clone(), |e| format!("{text}: ErrImagePull: {e}"));
+            self.image_failed(cx, uid, name, "ImagePullBackOff", &text);
+            return false;
+        }
+        cx.event(about, "Normal", "Pulling", format!("Pulling image \"{image}\""));
+        cx.because("kubelet.pull", vec![("image", image.to_string()), ("container", name.to_string())]);
+        self.pulls.push_back(PullRequest {
+            uid: uid.clone(),
+            container: name.clone(),
+            image,
+            asked: cx.now,
+            begun: None,
+        });
+        self.pull_next(cx);
+        true
+    }
+
+    fn image_failed(&mut self, cx: &mut Cx<'_>, uid: &Uid, name: &Arc<str>, reason: &str, message: &str) {
+        let Some(pod) = self.workers.get(uid).map(|w| w.pod.clone()) else { return };
+        cx.event(pod_reference(&pod, Some(name)), "Warning", "Failed", format!("Error: {reason}"));
+        let code = if reason == "ImagePullBackOff" { "kubelet.pull-back-off" } else { "kubelet.pull-failed" };
+        cx.because(code, vec![("container", name.to_string()), ("text", message.into())]);
+        self.start_failed(uid, name, reason, message, None);
+    }
+
+    fn pull_next(&mut self, cx: &mut Cx<'_>) {
+        if let Some(first) = self.pulls.front_mut()
+            && first.begun.is_none()
+        {
+            first.begun = Some(cx.now);
+            cx.order(Order::Pull { image: first.image.clone() });
+        }
+    }
+
+    /// A pull has ended.
+    pub(super) fn pulled(
+        &mut self,
+        cx: &mut Cx<'_>,
+        image: &Arc<str>,
+        result: Result<RuntimeImage, Arc<str>>,
+    ) {
+        if let Ok(pulled) = &result {
+            self.images.insert(pulled.name.clone(), pulled.clone());
+        }
+        let Some(request) = self.pulls.front().filter(|p| p.image == *image && p.begun.is_some()).cloned()
+        else {
+            return;
+        };
+        self.pulls.pop_front();
+        let PullRequest { uid, container, image, asked, begun } = request;
+        let now = cx.now;
+        if let Some(worker) = self.worker(&uid) {
+            let pod = worker.pod.clone();
+            let about = pod_reference(&pod, Some(&container));
+            match result {
+                Ok(pulled) => {
+                    worker.pull_errors.remove(&image);
+                    let text = |since: Instant| duration::go_string(whole_millis(now.nanos_since(since)));
+                    let (took, waited) = (text(begun.unwrap_or(asked)), text(asked));
+                    let size = pulled.size;
+                    let message = format!(
+                        "Successfully pulled image \"{image}\" in {took} ({waited} including waiting). Image size: {size} bytes."
+                    );
+                    cx.event(about, "Normal", "Pulled", message);
+                    self.start_container(cx, &uid, &container);
+                }
+                Err(text) => {
+                    worker.pulls.next(&image, now.0, now.0);
+                    worker.pull_errors.insert(image.clone(), text.clone());
+                    cx.event(about, "Warning", "Failed", format!("Failed to pull image \"{image}\": {text}"));
+                    self.image_failed(cx, &uid, &container, "ErrImagePull", &text);
+                    self.start_next(cx, &uid);
+                }
+            }
+        }
+        self.pull_next(cx);
+    }
+}
+
+/// A span in nanoseconds, cut to milliseconds.
+fn whole_millis(span: i64) -> i64 {
+    span - span % 1_000_000
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn names_are_judged_as_references() {
+        for (name, good) in [
+            ("example/web:1", true),
+            ("registry.example.com:5000/a/b:1.2", true),
+            ("web", true),
+            ("example/Web:1", false),
+            ("web:", false),
+            ("web: 1", false),
+            ("/web", false),
+            ("", false),
+        ] {
+            assert_eq!(super::invalid_name(name).is_none(), good, "{name}");
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! The end of a pod on its node. Upstream: Kubelet.SyncTerminatingPod and SyncTerminatedPod.
+
+use super::{
+    Cx, Kubelet, Timer, Uid, pod_reference,
+    worker::{Activity, Outcome, Stage},
+};
+use kubestep_control::{Order, RuntimeState};
+use std::{sync::Arc, time::Duration};
+
+/// The wait for unmounted volumes looks again after this long.
+const UNMOUNT_POLL: Duration = Duration::from_millis(300);
+
+impl Kubelet {
+    /// Stops everything that runs in the pod.
+    pub(super) fn sync_terminating(&mut self, cx: &mut Cx<'_>, uid: &Uid) {
+        let seen = self.seen(uid);
+        let gone = self.workers.get(uid).is_some_and(|w| w.gone);
+        if !gone && let Some(status) = self.generate(uid, &seen, false, cx.now) {
+            self.set_status(cx, uid, status);
+        }
+        self.stop_probes_but_readiness(cx, uid);
+        let Some(worker) = self.worker(uid) else { return };
+        let pod = worker.pod.clone();
+        let grace = worker.grace.or(pod.spec.termination_grace_period_seconds).unwrap_or(30);
+        let running: Vec<(Arc<str>, Arc<str>)> = seen
+            .containers
+            .values()
+            .filter(|c| c.state == RuntimeState::Running)
+            .map(|c| (c.id.clone(), c.name.clone()))
+            .collect();
+        if running.is_empty() {
+            return self.stop_the_sandbox(cx, uid);
+        }
+        worker.activity = Activity::Stopping(running.iter().map(|(id, _)| id.clone()).collect());
+        for (id, name) in running {
+            cx.event(
+                pod_reference(&pod, Some(&name)),
+                "Normal",
+                "Killing",
+                format!("Stopping container {name}"),
+            );
+            cx.because("kubelet.stop", vec![("container", name.to_string()), ("grace", grace.to_string())]);
+            cx.order(Order::Stop { pod: uid.clone(), id, grace });
+        }
+    }
+
+    /// The grace period was shortened while containers are being stopped.
+    pub(super) fn stop_sooner(&mut self, cx: &mut Cx<'_>, uid: &Uid) {
+        let Some(worker) = self.workers.get(uid) else { return };
+        let Activity::Stopping(left) = &worker.activity else { return };
+        let grace = worker.grace.unwrap_or(1);
+        for id in left {
+            cx.order(Order::Stop { pod: uid.clone(), id: id.clone(), grace });
+        }
+    }
+
+    pub(super) fn stop_the_sandbox(&mut self, cx: &mut Cx<'_>, uid: &Uid) {
+        let has_sandbox = self.runtime.get(uid).is_some_and(|r| r.sandbox.as_ref().is_some_and(|s| s.ready));
+        if let Some(worker) = self.worker(uid) {
+            worker.activity = Activity::StoppingSandbox;
+        }
+        if has_sandbox {
+            cx.order(Order::StopSandbox { pod: uid.clone() })
+        } else {
+            self.all_stopped(cx, uid)
+        }
+    }
+
+    /// Nothing runs any more: say how the pod ended.
+    pub(super) fn all_stopped(&mut self, cx: &mut Cx<'_>, uid: &Uid) {
+        self.stop_probes(cx, uid);
+        let stopped = self.runtime.get(uid).cloned().unwrap_or_default();
+        let gone = self.workers.get(uid).is_some_and(|w| w.gone);
+        let status = self.generate(uid, &stopped, true, cx.now);
+        if let Some(worker) = self.worker(uid) {
+            worker.stage = Stage::Terminated;
+        }
+        if !gone && let Some(status) = status {
+            self.set_status(cx, uid, status);
+        }
+        self.complete(cx, uid, &Outcome::Next);
+    }
+
+    /// Cleans up after a pod whose containers have ended.
+    pub(super) fn sync_terminated(&mut self, cx: &mut Cx<'_>, uid: &Uid) {
+        let seen = self.seen(uid);
+        let gone = self.workers.get(uid).is_some_and(|w| w.gone);
+        if !gone && let Some(status) = self.generate(uid, &seen, true, cx.now) {
+            self.set_status(cx, uid, status);
+        }
+        let Some(worker) = self.worker(uid) else { return };
+        if worker.volumes.mounted() {
+            worker.activity = Activity::Unmounting;
+            return cx.wake_at(Timer::Pod(uid.clone()), cx.now + UNMOUNT_POLL);
+        }
+        self.finished(cx, uid);
+    }
+
+    /// The pod's volumes are unmounted: nothing of it is left but its record.
+    pub(super) fn finished(&mut self, cx: &mut Cx<'_>, uid: &Uid) {
+        let Some(worker) = self.worker(uid) else { return };
+        worker.stage = Stage::Finished;
+        worker.volumes.unmount();
+        let gone = worker.gone;
+        self.complete(cx, uid, &Outcome::Fine);
+        if gone {
+            return self.drop_worker(cx, uid);
+        }
+        self.writer.finish(uid);
+        self.write_status(cx);
+    }
+
+    /// The node does not take the pod: it fails at once. Upstream: Kubelet.rejectPod.
+    pub(super) fn reject(&mut self, cx: &mut Cx<'_>, uid: &Uid, reason: &str, message: &str) {
+        let Some(worker) = self.worker(uid) else { return };
+        let pod = worker.pod.clone();
+        worker.stage = Stage::Finished;
+        let status = kubestep_model::PodStatus {
+            phase: "Failed".into(),
+            reason: reason.into(),
+            message: format!("Pod was rejected: {message}"),
+            observed_generation: pod.metadata.generation,
+            qos_class: pod.status.qos_class.clone(),
+            conditions: pod.status.conditions.clone(),
+            start_time: Some(cx.now.to_time()),
+            ..Default::default()
+        };
+        cx.event(pod_reference(&pod, None), "Warning", reason, message.into());
+        cx.because("kubelet.rejected", vec![("reason", reason.into())]);
+        self.set_status(cx, uid, status);
+        self.writer.finish(uid);
+        self.write_status(cx);
+    }
+}
