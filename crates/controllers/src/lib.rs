@@ -13,6 +13,7 @@ pub mod order;
 pub mod pods;
 pub mod replicaset;
 pub mod resource_quota;
+pub mod scheduler;
 pub mod sentences;
 pub mod service_accounts;
 mod stop;
