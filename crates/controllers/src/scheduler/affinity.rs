@@ -3,7 +3,10 @@
 
 use kubestep_model::{
     LabelSelector, Labels, Node, NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, Pod,
-    text::{Operator, Requirement, Selector},
+    text::{
+        Selector,
+        selector::{Operator, Requirement},
+    },
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -76,10 +79,10 @@ impl Term {
         }
     }
 
-    /// Whether a pod, in a namespace with these labels, is meant.
-    pub fn matches(&self, pod: &Pod, namespace_labels: &Labels) -> bool {
-        (self.namespaces.contains(&pod.metadata.namespace) || self.namespace_selector.matches(namespace_labels))
-            && self.selector.matches(&pod.metadata.labels)
+    /// Whether pods with these labels are meant, in a namespace with this name and these labels.
+    pub fn matches(&self, namespace: &str, labels: &Labels, namespace_labels: &Labels) -> bool {
+        (self.namespaces.contains(namespace) || self.namespace_selector.matches(namespace_labels))
+            && self.selector.matches(labels)
     }
 }
 
@@ -99,8 +102,10 @@ impl Terms {
     pub fn of(pod: &Pod) -> Option<Terms> {
         let affinity = pod.spec.affinity.as_ref()?;
         let (required_affinity, preferred_affinity) = read(affinity.pod_affinity.as_ref(), pod);
-        let (required_anti_affinity, preferred_anti_affinity) = read(affinity.pod_anti_affinity.as_ref(), pod);
-        let terms = Terms { required_affinity, required_anti_affinity, preferred_affinity, preferred_anti_affinity };
+        let (required_anti_affinity, preferred_anti_affinity) =
+            read(affinity.pod_anti_affinity.as_ref(), pod);
+        let terms =
+            Terms { required_affinity, required_anti_affinity, preferred_affinity, preferred_anti_affinity };
         (terms != Terms::default()).then_some(terms)
     }
 }
@@ -123,7 +128,8 @@ pub fn term_matches(term: &NodeSelectorTerm, node: &Node) -> bool {
     if term.match_expressions.is_empty() && term.match_fields.is_empty() {
         return false;
     }
-    let labels = term.match_expressions.iter().all(|r| requirement(r).is_some_and(|r| r.matches(node.labels())));
+    let labels =
+        term.match_expressions.iter().all(|r| requirement(r).is_some_and(|r| r.matches(node.labels())));
     labels
         && term.match_fields.iter().all(|field| {
             let same = |v: &String| **v == *node.metadata.name;

@@ -3,7 +3,7 @@
 
 use super::node_info::{NodeInfo, PodInfo};
 use imbl::{OrdMap, OrdSet};
-use kubestep_model::{Node, Pod};
+use kubestep_model::Node;
 use std::{collections::BTreeMap, sync::Arc};
 
 /// A pod that is counted on a node.
@@ -35,7 +35,8 @@ pub struct Cache {
 }
 
 fn zone(node: &Node) -> String {
-    let label = |names: [&str; 2]| names.iter().find_map(|n| node.labels().get(*n)).cloned().unwrap_or_default();
+    let label =
+        |names: [&str; 2]| names.iter().find_map(|n| node.labels().get(*n)).cloned().unwrap_or_default();
     let zone = label(["failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone"]);
     let region = label(["failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region"]);
     if zone.is_empty() && region.is_empty() { String::new() } else { format!("{region}:\0:{zone}") }
@@ -60,7 +61,10 @@ impl Cache {
     }
     /// Nodes with pods that demand distance to other pods.
     pub fn nodes_with_required_anti_affinity(&self) -> impl Iterator<Item = &Arc<NodeInfo>> {
-        self.with_required_anti_affinity.iter().filter_map(|name| self.nodes.get(name)).filter(|n| n.node.is_some())
+        self.with_required_anti_affinity
+            .iter()
+            .filter_map(|name| self.nodes.get(name))
+            .filter(|n| n.node.is_some())
     }
     /// On how many nodes an image is.
     pub fn image_nodes(&self, image: &str) -> u32 {
@@ -84,9 +88,10 @@ impl Cache {
         };
         self.count_images(&old_images, false);
         let fresh_zone = zone(&node);
-        let info = self.nodes.entry(name.clone()).or_insert_with(|| {
-            Arc::new(NodeInfo { name: name.clone(), ..NodeInfo::default() })
-        });
+        let info = self
+            .nodes
+            .entry(name.clone())
+            .or_insert_with(|| Arc::new(NodeInfo { name: name.clone(), ..NodeInfo::default() }));
         Arc::make_mut(info).set_node(Some(node));
         let images = info.images.clone();
         self.count_images(&images, true);
@@ -142,13 +147,13 @@ impl Cache {
     }
 
     /// Counts a pod on a node, in the place of an older state of it.
-    pub fn place(&mut self, node: &Arc<str>, pod: Arc<Pod>, assumed: bool) {
-        let uid = pod.metadata.uid.clone();
+    pub fn place(&mut self, node: &Arc<str>, pod: Arc<PodInfo>, assumed: bool) {
+        let uid = pod.uid().clone();
         self.remove_pod(&uid);
-        let pod = Arc::new(PodInfo::new(pod));
-        let info = self.nodes.entry(node.clone()).or_insert_with(|| {
-            Arc::new(NodeInfo { name: node.clone(), ..NodeInfo::default() })
-        });
+        let info = self
+            .nodes
+            .entry(node.clone())
+            .or_insert_with(|| Arc::new(NodeInfo { name: node.clone(), ..NodeInfo::default() }));
         Arc::make_mut(info).add(pod.clone());
         self.pods.insert(uid, Placed { node: node.clone(), pod, assumed });
         self.index(node);

@@ -9,6 +9,15 @@ use imbl::{OrdMap, OrdSet};
 use kubestep_model::{Labels, Node, Pod};
 use std::sync::Arc;
 
+/// Pods that selectors cannot tell apart: namespace, labels, and whether they are going away.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[allow(missing_docs)]
+pub struct Group {
+    pub namespace: Arc<str>,
+    pub labels: Arc<Labels>,
+    pub terminating: bool,
+}
+
 /// A pod with what the scheduler reads of it, worked out once.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
@@ -18,6 +27,7 @@ pub struct PodInfo {
     /// The requests with the defaults for containers that ask for nothing.
     pub scored: Resources,
     pub terms: Option<Arc<Terms>>,
+    pub group: Group,
 }
 
 impl PodInfo {
@@ -26,7 +36,12 @@ impl PodInfo {
         let requests = Resources::of(&pod_requests(&pod, &Default::default()));
         let scored = Resources::of(&pod_requests(&pod, &missing_defaults()));
         let terms = Terms::of(&pod).map(Arc::new);
-        PodInfo { pod, requests, scored, terms }
+        let group = Group {
+            namespace: pod.metadata.namespace.clone(),
+            labels: Arc::new(pod.metadata.labels.clone()),
+            terminating: pod.metadata.is_terminating(),
+        };
+        PodInfo { pod, requests, scored, terms, group }
     }
     /// The pod's uid.
     pub fn uid(&self) -> &Arc<str> {
@@ -55,7 +70,9 @@ pub fn host_ports(pod: &Pod) -> Vec<HostPort> {
         .flat_map(|c| &c.ports)
         .filter(|p| p.host_port > 0)
         .map(|p| {
-            let or = |text: &str, default: &str| if text.is_empty() { default.to_owned() } else { text.to_owned() };
+            let or = |text: &str, default: &str| {
+                if text.is_empty() { default.to_owned() } else { text.to_owned() }
+            };
             (or(&p.host_ip, "0.0.0.0"), or(&p.protocol, "TCP"), p.host_port)
         })
         .collect()
@@ -73,6 +90,8 @@ pub struct NodeInfo {
     pub scored: Resources,
     /// By uid.
     pub pods: OrdMap<Arc<str>, Arc<PodInfo>>,
+    /// How many pods of each group there are.
+    pub groups: OrdMap<Group, u32>,
     /// Uids of the pods that have wishes about other pods.
     pub with_affinity: OrdSet<Arc<str>>,
     /// Uids of the pods that demand distance to other pods.
@@ -95,7 +114,8 @@ impl NodeInfo {
     pub fn set_node(&mut self, node: Option<Arc<Node>>) {
         self.allocatable = node.as_ref().map(|n| Resources::of(&n.status.allocatable)).unwrap_or_default();
         let images = node.iter().flat_map(|n| &n.status.images);
-        self.images = Arc::new(images.flat_map(|i| i.names.iter().map(|n| (n.clone(), i.size_bytes))).collect());
+        self.images =
+            Arc::new(images.flat_map(|i| i.names.iter().map(|n| (n.clone(), i.size_bytes))).collect());
         self.node = node;
     }
 
@@ -130,13 +150,17 @@ impl NodeInfo {
     fn count(&mut self, pod: &PodInfo, sign: i64) {
         self.requested.change(&pod.requests, sign);
         self.scored.change(&pod.scored, sign);
+        tally(&mut self.groups, pod.group.clone(), sign > 0);
         for port in host_ports(&pod.pod) {
-            let taken = self.ports.get(&port).copied().unwrap_or(0);
-            match (sign > 0, taken) {
-                (true, n) => drop(self.ports.insert(port, n + 1)),
-                (false, 0 | 1) => drop(self.ports.remove(&port)),
-                (false, n) => drop(self.ports.insert(port, n - 1)),
-            }
+            tally(&mut self.ports, port, sign > 0);
         }
+    }
+}
+
+fn tally<K: Ord + Clone>(counts: &mut OrdMap<K, u32>, key: K, more: bool) {
+    let n = counts.get(&key).copied().unwrap_or(0);
+    match if more { n.saturating_add(1) } else { n.saturating_sub(1) } {
+        0 => drop(counts.remove(&key)),
+        n => drop(counts.insert(key, n)),
     }
 }

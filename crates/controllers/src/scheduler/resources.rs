@@ -27,10 +27,9 @@ pub struct Resources {
 
 /// Names that the scheduler counts besides cpu, memory, ephemeral storage and pods.
 fn is_scalar(name: &str) -> bool {
-    name.contains('/') && !name.contains("kubernetes.io/") && !name.starts_with("requests.")
+    name.contains('/') && !name.starts_with("requests.")
         || name.starts_with("hugepages-")
         || name.starts_with("attachable-volumes-")
-        || name.starts_with("kubernetes.io/")
 }
 
 impl Resources {
@@ -112,7 +111,8 @@ fn container_requests(container: &Container, missing: &ResourceList) -> Resource
 /// The requests that stand at the pod itself and overrule the sum of its containers.
 fn pod_level(pod: &Pod) -> ResourceList {
     let requests = pod.spec.rest.get("resources").and_then(|r| r.get("requests"));
-    let list = requests.and_then(|r| serde_json::from_value::<ResourceList>(r.clone()).ok()).unwrap_or_default();
+    let list =
+        requests.and_then(|r| serde_json::from_value::<ResourceList>(r.clone()).ok()).unwrap_or_default();
     let counted = |name: &str| matches!(name, "cpu" | "memory") || name.starts_with("hugepages-");
     list.into_iter().filter(|(name, _)| counted(name)).collect()
 }

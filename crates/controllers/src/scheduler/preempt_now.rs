@@ -1,0 +1,91 @@
+//! Making room: the chosen pods get a condition that says why, then they are deleted.
+//! Upstream: framework/preemption, prepareCandidate (v1.37).
+
+use super::{Flight, Scheduler, Sight, preemption::Candidate};
+use kubestep_control::reference;
+use kubestep_model::{
+    DeleteOptions, Key, Object, PatchKind, Pod, PodCondition, Reply, Resource, Subresource, Verb,
+};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+impl Scheduler {
+    /// Asks the victims' end.
+    pub(super) fn make_room(&mut self, cx: Sight<'_, '_>, preemptor: &Arc<Pod>, candidate: Candidate) {
+        let names: Vec<&str> = candidate.victims.iter().map(|v| &*v.pod.metadata.name).collect();
+        let about = [("pod", &preemptor.metadata.name), ("node", &candidate.node)];
+        let about = about.map(|(name, value)| (name, value.to_string())).into_iter();
+        cx.because("scheduler.preempt", about.chain([("victims", names.join(", "))]).collect());
+        for victim in &candidate.victims {
+            let pod = &victim.pod;
+            let uid = &preemptor.metadata.uid;
+            let message = format!("Preempted by pod {uid} on node {}", candidate.node);
+            cx.event(reference(&Object::Pod(pod.clone())), "Normal", "Preempted", message);
+            let condition = PodCondition {
+                r#type: "DisruptionTarget".into(),
+                status: "True".into(),
+                last_transition_time: Some(cx.now.to_time()),
+                observed_generation: pod.metadata.generation,
+                reason: "PreemptionByScheduler".into(),
+                message: "default-scheduler: preempting to accommodate a higher priority pod".into(),
+                ..PodCondition::default()
+            };
+            let condition = serde_json::to_value(condition).unwrap_or(Value::Null);
+            let patch = Arc::new(json!({ "status": { "conditions": [condition] } }));
+            let key = pod.key();
+            let verb = Verb::Patch {
+                key: key.clone(),
+                subresource: Subresource::Status,
+                kind: PatchKind::Strategic,
+                patch,
+            };
+            let ticket = cx.ask(verb);
+            let flight =
+                Flight::Condemn { victim: key, uid: pod.metadata.uid.clone(), preemptor: uid.clone() };
+            self.flights.insert(ticket, flight);
+        }
+        // Promises to weaker pods on that node no longer hold. Upstream: GetLowerPriorityNominatedPods.
+        let priority = super::node_info::priority(preemptor);
+        let weaker: Vec<Arc<str>> = self
+            .nominated
+            .iter()
+            .filter(|(_, (node, pod))| *node == candidate.node && pod.priority() < priority)
+            .map(|(uid, _)| uid.clone())
+            .collect();
+        for uid in weaker {
+            self.nominated.remove(&uid);
+        }
+    }
+
+    /// A victim has its condition: now it is deleted.
+    pub(super) fn condemned(
+        &mut self,
+        cx: Sight<'_, '_>,
+        victim: Key,
+        uid: Arc<str>,
+        preemptor: Arc<str>,
+        reply: &Reply,
+    ) {
+        if let Err(status) = reply
+            && !status.is_not_found()
+        {
+            return self.retry(cx, &preemptor);
+        }
+        let options = DeleteOptions { uid: Some(uid), ..DeleteOptions::default() };
+        let ticket = cx.ask(Verb::Delete { key: victim, options });
+        self.flights.insert(ticket, Flight::Delete { preemptor });
+    }
+
+    /// A victim was deleted, or not.
+    pub(super) fn made_room(&mut self, cx: Sight<'_, '_>, preemptor: &Arc<str>, reply: &Reply) {
+        if reply.as_ref().is_err_and(|status| !status.is_not_found()) {
+            self.retry(cx, preemptor);
+        }
+    }
+
+    /// Room could not be made: the pod is tried again. Upstream: Activate after an error.
+    fn retry(&mut self, cx: Sight<'_, '_>, preemptor: &Arc<str>) {
+        self.nominated.remove(preemptor);
+        self.queue.requeue(preemptor, cx.now);
+    }
+}

@@ -1,0 +1,3 @@
+//! The scheduler against recorded answers of the real one, and its behaviour step by step.
+
+mod recorded;
