@@ -204,7 +204,7 @@ fn short_number(text: &str) -> Option<u32> {
 
 fn split_date(text: &str) -> Option<(&str, Option<&str>)> {
     let year = text.bytes().take_while(u8::is_ascii_digit).count();
-    if year != 4 {
+    if year != 4 || text.as_bytes().get(4) != Some(&b'-') {
         return None;
     }
     match text.find(['T', 't', ' ']) {

@@ -1,5 +1,7 @@
 //! Where in a text each field of a value stands.
 
+use std::collections::BTreeSet;
+
 use super::compose::{NodeId, NodeKind, Tree};
 use super::key::Key;
 use super::resolve;
@@ -35,6 +37,9 @@ pub struct Spans {
     lines_before: usize,
 }
 
+/// So many fields are named at most.
+const MAX_DUPLICATES: usize = 100;
+
 /// How many merge keys are looked through for one step.
 const MAX_MERGES: usize = 100;
 
@@ -66,6 +71,37 @@ impl Spans {
             (key, id, rest) = (found, child, left);
         }
         Some(Place { key: key.map(|k| self.span(k)), value: self.span(id) })
+    }
+
+    /// The fields whose keys stand twice or more in one map, as paths, in the order of the text.
+    #[must_use]
+    pub fn duplicates(&self) -> Vec<String> {
+        let Some(root) = self.tree.root else { return Vec::new() };
+        let mut found = Vec::new();
+        let mut stack = vec![(root, String::new())];
+        while let Some((id, path)) = stack.pop() {
+            let mut children = Vec::new();
+            match self.tree.nodes.get(id).map(|node| &node.kind) {
+                Some(NodeKind::Sequence(items)) => {
+                    let items = items.iter().enumerate();
+                    children.extend(items.map(|(place, item)| (*item, format!("{path}[{place}]"))));
+                }
+                Some(NodeKind::Mapping(pairs)) => {
+                    let mut seen = BTreeSet::new();
+                    for pair in pairs.chunks_exact(2) {
+                        let Some(key) = self.key_text(pair[0]) else { continue };
+                        let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+                        if !seen.insert(key) && !found.contains(&path) && found.len() < MAX_DUPLICATES {
+                            found.push(path.clone());
+                        }
+                        children.push((pair[1], path));
+                    }
+                }
+                _ => {}
+            }
+            stack.extend(children.into_iter().rev());
+        }
+        found
     }
 
     /// Takes one step along a path in text form. A key may hold dots: the longest one that fits is taken.
