@@ -191,6 +191,11 @@ pub static SENTENCES: &[Sentence] = &[
         "pkg/controller/replicaset/replica_set_utils.go, updateReplicaSetStatus",
     ),
     of(
+        "rs.stray-limit",
+        "{who} does not select the pods it makes; it stops at {most} (a bound of this simulator).",
+        "pkg/controller/replicaset/replica_set.go, manageReplicas",
+    ),
+    of(
         "rs.too-few",
         "{who} has {have} pods and wants {want}: it creates {change}.",
         "pkg/controller/replicaset/replica_set.go, manageReplicas",

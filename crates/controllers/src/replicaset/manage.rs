@@ -3,7 +3,7 @@
 
 use super::ranking::choose;
 use crate::{
-    pods::from_template,
+    pods::{from_template, name_prefix},
     stop::{error, namespace_terminating},
 };
 use kubestep_control::{Cx, Halt};
@@ -13,6 +13,10 @@ use kubestep_model::{DeleteOptions, Kind, Object, Pod, ReplicaSet, Resource, Sta
 const BURST: usize = 500;
 /// How many are tried first. Upstream: SlowStartInitialBatchSize.
 const FIRST_BATCH: usize = 1;
+
+/// Where the API's check of selectors is off, a ReplicaSet whose template does not match its own selector would
+/// create pods for ever. It stops at so many. Not upstream's: Kubernetes refuses such a ReplicaSet.
+const MOST_STRAYS: usize = 20;
 
 /// What a burst of requests ended with.
 type Managed = Result<(), Status>;
@@ -37,8 +41,32 @@ pub(super) fn manage_replicas<'a>(
     match diff {
         0 => Ok(Ok(())),
         1.. => delete(cx, choose(cx.view(), cx.now(), set, active, number), set),
-        _ => create(cx, set, number),
+        _ => {
+            let number = number.min(strays_left(cx, set));
+            create(cx, set, number)
+        }
     }
+}
+
+/// How many more pods may be created; only a ReplicaSet that does not select its own pods has a bound.
+fn strays_left(cx: &mut Cx<'_>, set: &ReplicaSet) -> usize {
+    let labels = &set.spec.template.metadata.labels;
+    if set.spec.selector.as_ref().is_some_and(|selector| selector.matches(labels)) {
+        return BURST;
+    }
+    let prefix = name_prefix(&set.metadata.name);
+    let made = cx
+        .list::<Pod>(Some(&set.metadata.namespace))
+        .filter(|pod| pod.metadata.generate_name == prefix)
+        .count();
+    let left = MOST_STRAYS.saturating_sub(made);
+    if left == 0 {
+        cx.because(
+            "rs.stray-limit",
+            vec![("who", set.metadata.name.to_string()), ("most", MOST_STRAYS.to_string())],
+        );
+    }
+    left
 }
 
 /// Creates in batches of 1, 2, 4, … pods: all of a batch at once; a failure ends the next batch, not this one.
@@ -104,4 +132,40 @@ fn delete(cx: &mut Cx<'_>, chosen: Vec<&Pod>, set: &ReplicaSet) -> Result<Manage
         }
     }
     Ok(failure.map_or(Ok(()), Err))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{harness::pass, replicaset::ReplicaSetController};
+    use kubestep_model::{Instant, LabelSelector, Labels};
+
+    #[test]
+    fn a_replica_set_that_does_not_select_its_own_pods_stops_at_a_bound() {
+        let labels = |app: &str| Labels::from([("app".to_owned(), app.to_owned())]);
+        let mut set = ReplicaSet::default();
+        set.metadata.name = "web".into();
+        set.spec.replicas = Some(3);
+        set.spec.selector = Some(LabelSelector::from_labels(&labels("web")));
+        set.spec.template.metadata.labels = labels("typo");
+        let mut objects: Vec<Object> = vec![set.clone().into()];
+        for round in 0..12 {
+            let done = pass(&ReplicaSetController, set.key(), objects, Instant::START, vec![]);
+            let want = if round < 6 {
+                3
+            } else if round == 6 {
+                2
+            } else {
+                0
+            };
+            assert_eq!(done.pods.len(), want, "round {round}");
+            // The pods do not match, so they are let go of: nobody owns them.
+            let orphaned = |object: &Object| {
+                let mut object = object.clone();
+                object.meta_mut().owner_references.clear();
+                object
+            };
+            objects = done.stored.values().map(orphaned).collect();
+        }
+    }
 }
