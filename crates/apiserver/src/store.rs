@@ -111,6 +111,14 @@ impl Store {
         self.compacted = self.revision;
     }
 
+    /// Takes all objects of a kind out without a trace, as if the cluster had been there for a day.
+    pub fn forget(&mut self, kind: Kind) {
+        let keys: Vec<Key> = self.list(kind, None).map(Object::key).collect();
+        for key in keys {
+            self.objects.remove(&key);
+        }
+    }
+
     /// Writes an object and gives it the new resource version.
     pub(crate) fn put(&mut self, mut object: Object, at: Instant, who: &Arc<str>) -> Object {
         self.revision += 1;

@@ -1,6 +1,6 @@
 //! What a person can do to the world. Every act is an input of the session.
 
-use crate::{ClientId, FaultAct, Image, NodeSpec, ProcessId, Record, World, What, world::Trace};
+use crate::{ClientId, FaultAct, Image, NodeSpec, ProcessId, Record, What, World, world::Trace};
 use kubestep_model::{Pod, client::Client, text::Selector};
 use std::sync::Arc;
 
@@ -10,19 +10,41 @@ use std::sync::Arc;
 pub enum Act {
     /// Start a program, such as a kubectl command, in a terminal. While an exclusive one has not ended and does
     /// not wait, nobody else moves.
-    Run { terminal: u32, program: Arc<dyn Client>, exclusive: bool },
+    Run {
+        terminal: u32,
+        program: Arc<dyn Client>,
+        exclusive: bool,
+    },
     /// Ctrl-C.
-    Interrupt { terminal: u32 },
+    Interrupt {
+        terminal: u32,
+    },
     /// Push an image to the registry, or (with `None`) take it away.
-    Image { name: String, image: Option<Image> },
+    Image {
+        name: String,
+        image: Option<Image>,
+    },
     Node(NodeAct),
     /// What exec probes of these pods answer from now on.
-    Probe { pods: Selector, container: Option<String>, live: Option<bool>, ready: Option<bool>, started: Option<bool> },
+    Probe {
+        pods: Selector,
+        container: Option<String>,
+        live: Option<bool>,
+        ready: Option<bool>,
+        started: Option<bool>,
+    },
     /// The process in a container ends now.
-    Exit { pods: Selector, container: Option<String>, code: i32, oom: bool },
+    Exit {
+        pods: Selector,
+        container: Option<String>,
+        code: i32,
+        oom: bool,
+    },
     Fault(FaultAct),
     /// Switch the API server's selector check off (what-if) or on.
-    WhatIf { selector_check: bool },
+    WhatIf {
+        selector_check: bool,
+    },
 }
 
 /// Something done to a node.
@@ -55,11 +77,11 @@ impl World {
                 "You pressed Ctrl-C.".into()
             }
             Act::Image { name, image: Some(image) } => {
-                self.registry.0.insert(name.as_str().into(), image);
+                self.registry.push(&name, image);
                 format!("You pushed {name} to the registry.")
             }
             Act::Image { name, image: None } => {
-                self.registry.0.remove(name.as_str());
+                self.registry.remove(&name);
                 format!("You took {name} from the registry.")
             }
             Act::Node(act) => self.node_act(act, &mut trace),
@@ -74,7 +96,11 @@ impl World {
             Act::Fault(fault) => self.fault(fault),
             Act::WhatIf { selector_check } => {
                 self.settings.selector_check = selector_check;
-                if selector_check { "You switched the selector check on.".into() } else { "What if? You switched the selector check off.".into() }
+                if selector_check {
+                    "You switched the selector check on.".into()
+                } else {
+                    "What if? You switched the selector check off.".into()
+                }
             }
         };
         self.record(What::Act { text }, trace)
@@ -87,7 +113,9 @@ impl World {
 
     fn node_act(&mut self, act: NodeAct, trace: &mut Trace) -> String {
         match act {
-            NodeAct::Add(spec) if self.machines.contains_key(spec.name.as_str()) => format!("There is a node {} already.", spec.name),
+            NodeAct::Add(spec) if self.machines.contains_key(spec.name.as_str()) => {
+                format!("There is a node {} already.", spec.name)
+            }
             NodeAct::Add(spec) => {
                 self.add_node(&spec);
                 format!("You added {}.", spec.name)
@@ -127,12 +155,19 @@ impl World {
             .collect()
     }
 
-    fn set_probes(&mut self, pods: &Selector, container: Option<&str>, [live, ready, started]: [Option<bool>; 3]) {
-        use crate::runtime::ProbeKind;
+    fn set_probes(
+        &mut self,
+        pods: &Selector,
+        container: Option<&str>,
+        [live, ready, started]: [Option<bool>; 3],
+    ) {
+        use kubestep_control::ProbeKind;
         for (node, uid) in self.pods_on_nodes(pods) {
             let Some(machine) = self.machines.get_mut(&node) else { continue };
             let machine = Arc::make_mut(machine);
-            for (kind, answer) in [(ProbeKind::Liveness, live), (ProbeKind::Readiness, ready), (ProbeKind::Startup, started)] {
+            for (kind, answer) in
+                [(ProbeKind::Liveness, live), (ProbeKind::Readiness, ready), (ProbeKind::Startup, started)]
+            {
                 if let Some(answer) = answer {
                     machine.set_probe(&uid, container, kind, answer);
                 }
@@ -140,7 +175,14 @@ impl World {
         }
     }
 
-    fn end_containers(&mut self, pods: &Selector, container: Option<&str>, code: i32, oom: bool, trace: &mut Trace) {
+    fn end_containers(
+        &mut self,
+        pods: &Selector,
+        container: Option<&str>,
+        code: i32,
+        oom: bool,
+        trace: &mut Trace,
+    ) {
         for (node, uid) in self.pods_on_nodes(pods) {
             let Some(machine) = self.machines.get_mut(&node) else { continue };
             let machine = Arc::make_mut(machine);

@@ -47,7 +47,13 @@ fn hear<A: Agent>(
     name: impl Fn(A::Timer) -> TimerName,
 ) -> Wanted {
     let Some(input) = input else { return Wanted::default() };
-    let mut cx = AgentCx { now, view, dice, next_ticket, out: Out { asks: vec![], timers: Default::default(), orders: vec![], events: vec![], notes: vec![] } };
+    let mut cx = AgentCx {
+        now,
+        view,
+        dice,
+        next_ticket,
+        out: Out { asks: vec![], timers: Default::default(), orders: vec![], events: vec![], notes: vec![] },
+    };
     agent.on(&mut cx, input);
     let Out { asks, timers, orders, events, notes } = cx.out;
     let timers = timers.into_iter().map(|(t, at)| (name(t), at)).collect();
@@ -69,11 +75,13 @@ impl World {
                 match &mut p.brain {
                     Brain::Loops(_) => Wanted::default(),
                     Brain::Scheduler(a) => {
-                        let input = told.input(|t| if let TimerName::Scheduler(t) = t { Some(t) } else { None });
+                        let input =
+                            told.input(|t| if let TimerName::Scheduler(t) = t { Some(t) } else { None });
                         hear(Arc::make_mut(a), input, senses, TimerName::Scheduler)
                     }
                     Brain::Kubelet(a) => {
-                        let input = told.input(|t| if let TimerName::Kubelet(t) = t { Some(t) } else { None });
+                        let input =
+                            told.input(|t| if let TimerName::Kubelet(t) = t { Some(t) } else { None });
                         hear(Arc::make_mut(a), input, senses, TimerName::Kubelet)
                     }
                 }
@@ -94,7 +102,12 @@ impl World {
         }
         let actor = self.agent_actor(id, &wanted.actor);
         for (ticket, request) in wanted.asks {
-            self.send_request(Asker::Agent { process: id.clone(), ticket }, request, actor.clone(), Some(record));
+            self.send_request(
+                Asker::Agent { process: id.clone(), ticket },
+                request,
+                actor.clone(),
+                Some(record),
+            );
         }
         let has_events = !wanted.events.is_empty();
         self.with_process(id, |p| {
@@ -166,7 +179,12 @@ impl World {
         What::Ticked { process: id.clone(), timer: format!("{timer:?}") }
     }
 
-    fn with_speech<T>(&mut self, id: &ProcessId, controller: Option<usize>, f: impl FnOnce(&mut Speech) -> T) -> Option<T> {
+    fn with_speech<T>(
+        &mut self,
+        id: &ProcessId,
+        controller: Option<usize>,
+        f: impl FnOnce(&mut Speech) -> T,
+    ) -> Option<T> {
         self.with_process(id, |p| match (controller, &mut p.brain) {
             (Some(i), Brain::Loops(loops)) => loops.get_mut(i).map(|l| f(&mut l.speech)),
             (None, _) => p.speech.as_mut().map(f),
@@ -194,16 +212,31 @@ impl World {
         }
     }
 
-    fn send_event(&mut self, id: &ProcessId, controller: Option<usize>, request: Request, cause: Option<RecordId>) {
+    fn send_event(
+        &mut self,
+        id: &ProcessId,
+        controller: Option<usize>,
+        request: Request,
+        cause: Option<RecordId>,
+    ) {
         let actor = match controller.and_then(|i| ALL.get(i)) {
-            Some(c) => Actor { user_agent: c.actor().into(), user: format!("system:serviceaccount:kube-system:{}", c.actor()).into() },
+            Some(c) => Actor {
+                user_agent: c.actor().into(),
+                user: format!("system:serviceaccount:kube-system:{}", c.actor()).into(),
+            },
             None => self.agent_actor(id, &agent_name(id)),
         };
         self.send_request(Asker::Events { process: id.clone(), controller }, request, actor, cause);
     }
 
     /// An event was written, or not: one that was to be counted but is gone is written anew.
-    pub(crate) fn spoken(&mut self, id: &ProcessId, controller: Option<usize>, reply: &Reply, cause: Option<RecordId>) {
+    pub(crate) fn spoken(
+        &mut self,
+        id: &ProcessId,
+        controller: Option<usize>,
+        reply: &Reply,
+        cause: Option<RecordId>,
+    ) {
         let now = self.now;
         let gone = reply.as_ref().is_err_and(|s| s.is_not_found());
         let again = self.with_speech(id, controller, |speech| {

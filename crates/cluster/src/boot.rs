@@ -31,6 +31,10 @@ pub struct Start {
 
 /// How long before a session's first moment its cluster was started.
 const HEAD_START: Duration = Duration::from_secs(10);
+/// How long the last of them gets to become ready, in clusters of many nodes.
+const SETTLE: Duration = Duration::from_secs(5);
+/// How long after the one before a node is switched on.
+const NODE_GAP: Duration = Duration::from_millis(50);
 
 impl World {
     /// A cluster that has been up for ten seconds: nodes registered and ready, nothing else going on.
@@ -57,16 +61,21 @@ impl World {
             exclusive: None,
             audit: vec![],
         };
-        for name in ["default", "kube-node-lease", "kube-public", "kube-system"] {
-            world.store.seed(namespace(name), now, &mut world.dice);
-        }
+        let names = ["default", "kube-node-lease", "kube-public", "kube-system"];
+        let namespaces: Vec<Object> =
+            names.iter().map(|name| namespace(name, now, &mut world.dice)).collect();
+        world.store.seed(namespaces);
         world.start_process(ProcessId::Manager);
         world.start_process(ProcessId::Scheduler);
+        // One after another, so that ranges of pod addresses follow the order of the nodes.
         for node in &start.nodes {
             world.add_node(node);
+            world.run_until(world.now + NODE_GAP);
         }
-        world.run_until(now + HEAD_START);
-        world.store.forget_events();
+        world.run_until(
+            now + HEAD_START.max(NODE_GAP * u32::try_from(start.nodes.len()).unwrap_or(0) + SETTLE),
+        );
+        world.store.forget(Kind::Event);
         world
     }
 
@@ -114,7 +123,11 @@ impl World {
             last: None,
         };
         self.processes.insert(id.clone(), Arc::new(process));
-        if id == ProcessId::Manager { self.start_loops(&id) } else { self.tell(&id, Told::Started, &mut Trace::default()) }
+        if id == ProcessId::Manager {
+            self.start_loops(&id)
+        } else {
+            self.tell(&id, Told::Started, &mut Trace::default())
+        }
     }
 
     /// Starts a process that has ended; one that runs is left alone.
@@ -145,7 +158,8 @@ impl World {
         for object in kinds.iter().flat_map(|k| self.store.list(*k, None)) {
             let mine = match id {
                 ProcessId::Kubelet(node) => {
-                    object.get::<Pod>().is_some_and(|p| p.spec.node_name == *node) || (object.kind() == Kind::Node && object.meta().name == *node)
+                    object.get::<Pod>().is_some_and(|p| p.spec.node_name == *node)
+                        || (object.kind() == Kind::Node && object.meta().name == *node)
                 }
                 ProcessId::Manager | ProcessId::Scheduler => true,
             };
@@ -200,10 +214,16 @@ fn speech(style: Style, (component, host): (String, String)) -> Speech {
     Speech::new(Recorder::new(style, component, host))
 }
 
-fn namespace(name: &str) -> Object {
+fn namespace(name: &str, now: Instant, dice: &mut Dice) -> Object {
     let labels = [("kubernetes.io/metadata.name".to_string(), name.to_string())].into();
     Namespace {
-        metadata: ObjectMeta { name: name.into(), labels, ..Default::default() },
+        metadata: ObjectMeta {
+            name: name.into(),
+            labels,
+            uid: dice.uuid().into(),
+            creation_timestamp: Some(now.to_time()),
+            ..Default::default()
+        },
         spec: kubestep_model::NamespaceSpec { finalizers: vec!["kubernetes".into()], ..Default::default() },
         status: NamespaceStatus { phase: "Active".into(), ..Default::default() },
         ..Default::default()

@@ -35,7 +35,15 @@ impl World {
     pub(crate) fn start_client(&mut self, program: Arc<dyn Client>, terminal: u32) -> ClientId {
         let id = self.next_client;
         self.next_client += 1;
-        let state = ClientState { program, terminal, started: self.now, told: Arc::default(), output: Arc::default(), waiting: None, ended: None };
+        let state = ClientState {
+            program,
+            terminal,
+            started: self.now,
+            told: Arc::default(),
+            output: Arc::default(),
+            waiting: None,
+            ended: None,
+        };
         self.clients.insert(id, Arc::new(state));
         let at = self.now + Latencies::draw(self.latencies.kubectl, &mut self.dice, "kubectl");
         self.due.put(Step::Client(id), at);
@@ -65,7 +73,12 @@ impl World {
 
     /// Programs that watch a kind go on after the time of a delivery.
     pub(crate) fn wake_watching_clients(&mut self, entry: &LogEntry) {
-        let ids: Vec<ClientId> = self.clients.iter().filter(|(_, c)| c.waiting.as_ref().is_some_and(|a| concerns(a, entry))).map(|(id, _)| *id).collect();
+        let ids: Vec<ClientId> = self
+            .clients
+            .iter()
+            .filter(|(_, c)| c.waiting.as_ref().is_some_and(|a| concerns(a, entry)))
+            .map(|(id, _)| *id)
+            .collect();
         for id in ids {
             let at = self.now + Latencies::draw(self.latencies.delivery, &mut self.dice, "delivery");
             self.due.put(Step::Client(id), at);
@@ -89,7 +102,8 @@ impl World {
             }
             Some(ClientAsk::Api(_)) => return What::Client { line: client.program.line(), exit: None },
             Some(ClientAsk::Logs { .. } | ClientAsk::Exec { .. }) => {
-                let text = self.node_text(client.waiting.as_ref());
+                let waiting = client.waiting.clone();
+                let text = self.node_text(waiting.as_ref());
                 self.told(id, ClientTold::Text(text));
             }
         }
@@ -118,7 +132,8 @@ impl World {
     fn carry_ask(&mut self, id: ClientId, client: &ClientState, ask: ClientAsk, _trace: &mut Trace) {
         match ask {
             ClientAsk::Api(request) => {
-                let actor = Actor { user_agent: client.program.user_agent().into(), user: "kubernetes-admin".into() };
+                let actor =
+                    Actor { user_agent: client.program.user_agent().into(), user: "kubernetes-admin".into() };
                 let cause = Some(self.next_record);
                 self.send_request(Asker::Client(id), request, actor, cause);
             }
@@ -132,7 +147,11 @@ impl World {
             }
             ClientAsk::Watch { until, .. } => {
                 self.release(id);
-                let some = self.clients.get(&id).and_then(|c| c.waiting.clone()).is_some_and(|a| !self.events_for(&a).is_empty());
+                let some = self
+                    .clients
+                    .get(&id)
+                    .and_then(|c| c.waiting.clone())
+                    .is_some_and(|a| !self.events_for(&a).is_empty());
                 if some {
                     let at = self.now + Latencies::draw(self.latencies.delivery, &mut self.dice, "delivery");
                     self.due.put_exactly(Step::Client(id), at);
@@ -154,17 +173,27 @@ impl World {
         self.store.log_after(*from).filter(|e| concerns(ask, e)).filter_map(watch_event).collect()
     }
 
-    fn node_text(&self, ask: Option<&ClientAsk>) -> Result<(String, i32), String> {
+    fn node_text(&mut self, ask: Option<&ClientAsk>) -> Result<(String, i32), String> {
         let (pod, container) = match ask {
-            Some(ClientAsk::Logs { pod, container, .. } | ClientAsk::Exec { pod, container, .. }) => (pod, container),
+            Some(ClientAsk::Logs { pod, container, .. } | ClientAsk::Exec { pod, container, .. }) => {
+                (pod, container)
+            }
             _ => return Err("nothing was asked".into()),
         };
         let object = self.store.get(pod).and_then(|o| o.get::<kubestep_model::Pod>());
         let object = object.ok_or_else(|| format!("pods \"{}\" not found", pod.name))?;
-        let machine = self.machines.get(&object.spec.node_name).ok_or_else(|| "the pod is not on a node".to_string())?;
+        let (node, uid) = (object.spec.node_name.clone(), object.metadata.uid.clone());
+        let machine = self.machines.get_mut(&node).ok_or_else(|| "the pod is not on a node".to_string())?;
+        let machine = Arc::make_mut(machine);
+        let missing = || format!("container {container} in pod {} is not there", pod.name);
         match ask {
-            Some(ClientAsk::Logs { previous, .. }) => machine.logs(&object.metadata.uid, container, *previous).map(|text| (text, 0)),
-            Some(ClientAsk::Exec { command, .. }) => machine.exec(&object.metadata.uid, container, command),
+            Some(ClientAsk::Logs { previous, .. }) => {
+                let lines = machine.logs(&uid, container, *previous).ok_or_else(missing)?;
+                Ok((lines.iter().map(|(_, line)| &**line).collect(), 0))
+            }
+            Some(ClientAsk::Exec { command, .. }) => {
+                machine.exec(&uid, container, command, self.now).ok_or_else(missing)
+            }
             _ => Err("nothing was asked".into()),
         }
     }
@@ -172,13 +201,23 @@ impl World {
     /// The next step of one program: its own turn, or a request of its that is served.
     pub(crate) fn next_of_client(&self, id: ClientId) -> Option<(Instant, Step)> {
         let turn = Step::Client(id);
-        let flight = self.flights.iter().rev().find(|(_, f)| f.asker == Asker::Client(id)).map(|(n, _)| Step::Serve(*n));
+        let flight = self
+            .flights
+            .iter()
+            .rev()
+            .find(|(_, f)| f.asker == Asker::Client(id))
+            .map(|(n, _)| Step::Serve(*n));
         [Some(turn), flight].into_iter().flatten().find_map(|s| self.due.when(&s).map(|at| (at, s)))
     }
 
     /// Ends a program as Ctrl-C does.
     pub(crate) fn interrupt(&mut self, terminal: u32) -> Option<ClientId> {
-        let id = self.clients.iter().rev().find(|(_, c)| c.terminal == terminal && c.ended.is_none()).map(|(id, _)| *id)?;
+        let id = self
+            .clients
+            .iter()
+            .rev()
+            .find(|(_, c)| c.terminal == terminal && c.ended.is_none())
+            .map(|(id, _)| *id)?;
         let now = self.now;
         self.with_client(id, |c| {
             c.ended = Some((130, now));

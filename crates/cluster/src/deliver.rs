@@ -1,11 +1,8 @@
 //! From the API server's log to the caches: watches, and which keys a change wakes.
 
 use crate::{
-    Brain, ChangeRef, Latencies, Loop, ProcessId, RecordId, Step, What, World,
-    agents::Told,
-    process::Arrival,
-    record::ChangeKind,
-    world::Trace,
+    Brain, ChangeRef, Latencies, Loop, ProcessId, RecordId, Step, What, World, agents::Told,
+    process::Arrival, record::ChangeKind, world::Trace,
 };
 use kubestep_apiserver::LogEntry;
 use kubestep_control::{Change, Controller, View};
@@ -48,8 +45,14 @@ impl World {
         }
         match kind {
             Kind::Pod => {
-                let of = |o: &Option<kubestep_model::Object>| o.as_ref().and_then(|o| o.get::<Pod>()).map(|p| p.spec.node_name.clone());
-                let nodes: BTreeSet<_> = [of(&entry.old), of(&entry.new)].into_iter().flatten().filter(|n| !n.is_empty()).collect();
+                let of = |o: &Option<kubestep_model::Object>| {
+                    o.as_ref().and_then(|o| o.get::<Pod>()).map(|p| p.spec.node_name.clone())
+                };
+                let nodes: BTreeSet<_> = [of(&entry.old), of(&entry.new)]
+                    .into_iter()
+                    .flatten()
+                    .filter(|n| !n.is_empty())
+                    .collect();
                 found.extend(nodes.into_iter().map(ProcessId::Kubelet));
             }
             Kind::Node => found.push(ProcessId::Kubelet(entry.key.name.clone())),
@@ -158,7 +161,9 @@ impl World {
         self.with_process(id, |p| {
             let view = p.view.clone();
             let Brain::Loops(loops) = &mut p.brain else { return };
-            let (Some(state), Some(program)) = (loops.get_mut(controller), ALL.get(controller)) else { return };
+            let (Some(state), Some(program)) = (loops.get_mut(controller), ALL.get(controller)) else {
+                return;
+            };
             while let Some((change, cause)) = state.unread.pop_front() {
                 enqueue(*program, state, &change, &view, now, cause);
             }
@@ -172,7 +177,14 @@ fn manager_watches(kind: Kind) -> bool {
 }
 
 /// Runs a controller's event handlers for a change.
-pub(crate) fn enqueue(controller: &dyn Controller, state: &mut Loop, change: &Change, view: &View, now: Instant, cause: Option<RecordId>) {
+pub(crate) fn enqueue(
+    controller: &dyn Controller,
+    state: &mut Loop,
+    change: &Change,
+    view: &View,
+    now: Instant,
+    cause: Option<RecordId>,
+) {
     for watch in controller.watches().iter().filter(|w| w.kind == change.key.kind) {
         for wake in (watch.wakes)(change, view) {
             if let Some(cause) = cause {

@@ -83,7 +83,9 @@ impl World {
         let id = ProcessId::Manager;
         self.with_loop(&id, index, |l| l.stopped = stopped);
         if stopped {
-            self.due.retain(|s| !matches!(s, Step::Think(_, i, _) | Step::Wake(_, i) | Step::Period(_, i) if *i == index));
+            self.due.retain(
+                |s| !matches!(s, Step::Think(_, i, _) | Step::Wake(_, i) | Step::Period(_, i) if *i == index),
+            );
             self.with_loop(&id, index, |l| {
                 l.starting = 0;
                 let keys: Vec<_> = l.working.keys().cloned().collect();
@@ -144,7 +146,11 @@ impl World {
 
 fn belongs(step: &Step, id: &ProcessId) -> bool {
     match step {
-        Step::Deliver(p, _) | Step::Wake(p, _) | Step::Think(p, _, _) | Step::Timer(p, _) | Step::Period(p, _) => p == id,
+        Step::Deliver(p, _)
+        | Step::Wake(p, _)
+        | Step::Think(p, _, _)
+        | Step::Timer(p, _)
+        | Step::Period(p, _) => p == id,
         Step::Serve(_) | Step::Runtime(_) | Step::Client(_) => false,
     }
 }

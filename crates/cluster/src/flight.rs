@@ -14,10 +14,21 @@ pub type FlightId = u64;
 #[allow(missing_docs)]
 pub enum Asker {
     /// A reconcile: which of its requests this is.
-    Controller { process: ProcessId, controller: usize, key: Key, slot: usize },
-    Agent { process: ProcessId, ticket: Ticket },
+    Controller {
+        process: ProcessId,
+        controller: usize,
+        key: Key,
+        slot: usize,
+    },
+    Agent {
+        process: ProcessId,
+        ticket: Ticket,
+    },
     /// The event recorder of a process or of one of its controllers.
-    Events { process: ProcessId, controller: Option<usize> },
+    Events {
+        process: ProcessId,
+        controller: Option<usize>,
+    },
     Client(ClientId),
 }
 

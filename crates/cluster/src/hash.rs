@@ -20,7 +20,20 @@ impl World {
     /// machines, dice. Two worlds with the same fingerprint go on alike.
     pub fn hash(&self) -> String {
         let mut print = Fingerprint(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d);
-        let World { store, processes, machines, clients, flights, due, now, dice, faults, settings, registry, .. } = self;
+        let World {
+            store,
+            processes,
+            machines,
+            clients,
+            flights,
+            due,
+            now,
+            dice,
+            faults,
+            settings,
+            registry,
+            ..
+        } = self;
         // Writing into a fingerprint cannot fail.
         let mut add = |part: &dyn fmt::Debug| drop(write!(print, "{part:?};"));
         add(now);

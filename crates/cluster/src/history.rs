@@ -81,7 +81,8 @@ impl History {
     pub fn new(start: Start) -> Self {
         let live = World::boot(&start);
         let first_record = live.next_record();
-        let moment = Moment { next_record: first_record, at: live.now(), inputs: 0, world: Some(live.clone()) };
+        let moment =
+            Moment { next_record: first_record, at: live.now(), inputs: 0, world: Some(live.clone()) };
         let branch = Branch { parent: None, moments: vec![moment], records: vec![], inputs: vec![], live };
         History { start, first_record, branches: vec![branch], branch: 0, cursor: 0 }
     }
@@ -142,8 +143,14 @@ impl History {
     pub fn records_of(&self, step: usize) -> &[Arc<Record>] {
         let b = self.current();
         let end = b.moments.get(step).map_or(self.first_record, |m| m.next_record);
-        let begin = if step == 0 { self.first_record } else { b.moments.get(step - 1).map_or(end, |m| m.next_record) };
-        let index = |id: RecordId| usize::try_from(id.saturating_sub(self.first_record)).unwrap_or(0).min(b.records.len());
+        let begin = if step == 0 {
+            self.first_record
+        } else {
+            b.moments.get(step - 1).map_or(end, |m| m.next_record)
+        };
+        let index = |id: RecordId| {
+            usize::try_from(id.saturating_sub(self.first_record)).unwrap_or(0).min(b.records.len())
+        };
         &b.records[index(begin)..index(end).max(index(begin))]
     }
     /// A record of the current branch by its number.
@@ -167,7 +174,9 @@ impl History {
         if let Some(world) = &target.world {
             return world.clone();
         }
-        let base = (0..step).rev().find_map(|i| b.moments[i].world.as_ref().map(|w| (w.clone(), b.moments[i].inputs)));
+        let base = (0..step)
+            .rev()
+            .find_map(|i| b.moments[i].world.as_ref().map(|w| (w.clone(), b.moments[i].inputs)));
         let (mut world, mut next) = base.unwrap_or_else(|| (World::boot(&self.start), 0));
         while let Some(input) = b.inputs[..target.inputs].get(next) {
             run_world_to(&mut world, input.after, input.at);
@@ -275,7 +284,12 @@ impl History {
 
     fn push_moment(&mut self) {
         let b = self.current_mut();
-        let moment = Moment { next_record: b.live.next_record(), at: b.live.now(), inputs: b.inputs.len(), world: Some(b.live.clone()) };
+        let moment = Moment {
+            next_record: b.live.next_record(),
+            at: b.live.now(),
+            inputs: b.inputs.len(),
+            world: Some(b.live.clone()),
+        };
         b.moments.push(moment);
         if let Some(old) = b.moments.len().checked_sub(KEPT)
             && old % EVERY != 0

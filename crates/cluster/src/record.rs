@@ -37,7 +37,15 @@ pub enum What {
     /// A controller looked at a key; what it asks next (`verb resource name`), or how it ended.
     Thought { controller: &'static str, key: Key, asks: Vec<String>, ended: Option<String> },
     /// The API server served a request.
-    Served { who: Arc<str>, verb: &'static str, key: Key, subresource: &'static str, code: u16, message: Option<String>, dry_run: bool },
+    Served {
+        who: Arc<str>,
+        verb: &'static str,
+        key: Key,
+        subresource: &'static str,
+        code: u16,
+        message: Option<String>,
+        dry_run: bool,
+    },
     /// The scheduler or a kubelet did something by the clock.
     Ticked { process: ProcessId, timer: String },
     /// Containers changed on a node.
@@ -68,6 +76,8 @@ pub struct Record {
 impl Record {
     /// Whether people count it as a step: something visible changed, or a person acted.
     pub fn visible(&self) -> bool {
-        !self.changes.is_empty() || matches!(self.what, What::Act { .. }) || matches!(&self.what, What::Runtime { reports, .. } if !reports.is_empty())
+        !self.changes.is_empty()
+            || matches!(self.what, What::Act { .. })
+            || matches!(&self.what, What::Runtime { reports, .. } if !reports.is_empty())
     }
 }

@@ -1,6 +1,9 @@
 //! Requests are sent, served and answered.
 
-use crate::{Asker, Flight, FlightId, Latencies, ProcessId, RecordId, Step, What, World, agents::Told, flight::ClientLimit, world::Trace};
+use crate::{
+    Asker, Flight, FlightId, Latencies, ProcessId, RecordId, Step, What, World, agents::Told,
+    flight::ClientLimit, world::Trace,
+};
 use kubestep_apiserver::Actor;
 use kubestep_model::{Answer, Body, Key, Reason, Reply, Request, Status, Verb};
 use std::sync::Arc;
@@ -8,10 +11,15 @@ use std::sync::Arc;
 /// The key that a request is about; the name may be empty (lists) or a prefix (names to be drawn).
 pub(crate) fn key_of(request: &Request) -> Key {
     match &request.verb {
-        Verb::Get { key, .. } | Verb::Replace { key, .. } | Verb::Patch { key, .. } | Verb::Delete { key, .. } => key.clone(),
+        Verb::Get { key, .. }
+        | Verb::Replace { key, .. }
+        | Verb::Patch { key, .. }
+        | Verb::Delete { key, .. } => key.clone(),
         Verb::Bind { pod, .. } | Verb::Evict { pod, .. } => pod.clone(),
         Verb::Token { account } => account.clone(),
-        Verb::List { kind, namespace, .. } => Key::new(*kind, namespace.clone().unwrap_or_else(|| "".into()), ""),
+        Verb::List { kind, namespace, .. } => {
+            Key::new(*kind, namespace.clone().unwrap_or_else(|| "".into()), "")
+        }
         Verb::DeleteCollection { kind, namespace, .. } => Key::new(*kind, namespace.clone(), ""),
         Verb::Create { kind, namespace, body } => {
             let name: Arc<str> = match body {
@@ -26,12 +34,19 @@ pub(crate) fn key_of(request: &Request) -> Key {
 
 impl World {
     /// Sends a request; it is served after its latency and, where the client limits itself, after its turn.
-    pub(crate) fn send_request(&mut self, asker: Asker, request: Request, actor: Actor, cause: Option<RecordId>) -> FlightId {
+    pub(crate) fn send_request(
+        &mut self,
+        asker: Asker,
+        request: Request,
+        actor: Actor,
+        cause: Option<RecordId>,
+    ) -> FlightId {
         let wait = self.client_wait(&asker, &actor.user_agent);
         let at = self.now + wait + Latencies::draw(self.latencies.request, &mut self.dice, "request");
         let id = self.next_flight;
         self.next_flight += 1;
-        self.flights.insert(id, Arc::new(Flight { asker, request: Arc::new(request), actor, sent: self.now, cause }));
+        self.flights
+            .insert(id, Arc::new(Flight { asker, request: Arc::new(request), actor, sent: self.now, cause }));
         self.due.put(Step::Serve(id), at);
         id
     }
@@ -47,7 +62,10 @@ impl World {
         let now = self.now;
         let (rate, burst) = if *process == ProcessId::Manager { (20, 30) } else { (50, 100) };
         let process = process.clone();
-        self.with_process(&process, |p| p.limits.entry(channel).or_insert_with(ClientLimit::new).reserve(now, rate, burst)).unwrap_or_default()
+        self.with_process(&process, |p| {
+            p.limits.entry(channel).or_insert_with(ClientLimit::new).reserve(now, rate, burst)
+        })
+        .unwrap_or_default()
     }
 
     /// The API server serves a request and answers it.
@@ -56,13 +74,24 @@ impl World {
         trace.cause = flight.cause;
         let before = self.store.revision();
         let reply = if self.reaches_the_server(&flight.asker) {
-            let outcome = kubestep_apiserver::serve(&self.store, &flight.request, &flight.actor, self.now, &mut self.dice, &self.settings);
+            let outcome = kubestep_apiserver::serve(
+                &self.store,
+                &flight.request,
+                &flight.actor,
+                self.now,
+                &mut self.dice,
+                &self.settings,
+            );
             self.store = outcome.store;
             self.audit = outcome.audit;
             self.publish(before, trace);
             outcome.reply
         } else {
-            Err(Status::new(0, Reason::Timeout, "net/http: request canceled (Client.Timeout exceeded while awaiting headers)"))
+            Err(Status::new(
+                0,
+                Reason::Timeout,
+                "net/http: request canceled (Client.Timeout exceeded while awaiting headers)",
+            ))
         };
         let code = code_of(&flight.request, &reply);
         let message = reply.as_ref().err().map(|s| s.message.clone());
@@ -83,7 +112,9 @@ impl World {
 
     fn reaches_the_server(&self, asker: &Asker) -> bool {
         match asker {
-            Asker::Controller { process, .. } | Asker::Agent { process, .. } | Asker::Events { process, .. } => !self.faults.is_cut(process),
+            Asker::Controller { process, .. }
+            | Asker::Agent { process, .. }
+            | Asker::Events { process, .. } => !self.faults.is_cut(process),
             Asker::Client(_) => true,
         }
     }
@@ -115,7 +146,9 @@ impl World {
                     self.tell(&process.clone(), told, trace);
                 }
             }
-            Asker::Events { process, controller } => self.spoken(&process.clone(), *controller, &reply, flight.cause),
+            Asker::Events { process, controller } => {
+                self.spoken(&process.clone(), *controller, &reply, flight.cause)
+            }
             Asker::Client(id) => self.answer_client(*id, reply),
         }
     }

@@ -49,8 +49,15 @@ impl World {
         }
     }
 
-    pub(crate) fn with_loop<T>(&mut self, id: &ProcessId, controller: usize, f: impl FnOnce(&mut Loop) -> T) -> Option<T> {
-        self.with_process(id, |p| if let Brain::Loops(loops) = &mut p.brain { loops.get_mut(controller).map(f) } else { None })?
+    pub(crate) fn with_loop<T>(
+        &mut self,
+        id: &ProcessId,
+        controller: usize,
+        f: impl FnOnce(&mut Loop) -> T,
+    ) -> Option<T> {
+        self.with_process(id, |p| {
+            if let Brain::Loops(loops) = &mut p.brain { loops.get_mut(controller).map(f) } else { None }
+        })?
     }
 
     /// Keys whose waiting time is over come into line.
@@ -78,7 +85,12 @@ impl World {
         let now = self.now;
         let work = self.with_process(id, |p| begin(p, controller, key, now)).flatten();
         let Some(mut work) = work else {
-            return What::Thought { controller: program.name(), key: key.clone(), asks: vec![], ended: Some("nothing to do".into()) };
+            return What::Thought {
+                controller: program.name(),
+                key: key.clone(),
+                asks: vec![],
+                ended: Some("nothing to do".into()),
+            };
         };
         trace.cause = work.cause;
         if !work.asked.is_empty() {
@@ -119,7 +131,14 @@ impl World {
     }
 
     /// After a run: requests are sent, or the key leaves the workers.
-    fn settle(&mut self, id: &ProcessId, controller: usize, key: &Key, work: Work, progress: Progress) -> What {
+    fn settle(
+        &mut self,
+        id: &ProcessId,
+        controller: usize,
+        key: &Key,
+        work: Work,
+        progress: Progress,
+    ) -> What {
         let program = ALL[controller];
         let (now, record) = (self.now, self.next_record);
         let (mut asks, mut ended) = (vec![], None);
@@ -131,30 +150,45 @@ impl World {
                     let work = Work { asked: requests.clone(), replies, ..work };
                     l.working.insert(key.clone(), work);
                 });
-                let actor = Actor { user_agent: program.actor().into(), user: format!("system:serviceaccount:kube-system:{}", program.actor()).into() };
+                let actor = Actor {
+                    user_agent: program.actor().into(),
+                    user: format!("system:serviceaccount:kube-system:{}", program.actor()).into(),
+                };
                 for (slot, request) in requests.into_iter().enumerate() {
                     let asker = Asker::Controller { process: id.clone(), controller, key: key.clone(), slot };
                     self.send_request(asker, request, actor.clone(), Some(record));
                 }
             }
             Progress::Done(done) => {
-                ended = Some(self.finish(id, controller, key, |l| match done {
-                    Done::Settled => l.queue.forget(key),
-                    Done::Again(after) => {
-                        l.queue.forget(key);
-                        l.queue.add_at(key.clone(), now + after);
-                    }
-                    Done::Limited => drop(l.queue.add_limited(key.clone(), now, program.backoff())),
-                }, "settled".into()));
+                ended = Some(self.finish(
+                    id,
+                    controller,
+                    key,
+                    |l| match done {
+                        Done::Settled => l.queue.forget(key),
+                        Done::Again(after) => {
+                            l.queue.forget(key);
+                            l.queue.add_at(key.clone(), now + after);
+                        }
+                        Done::Limited => drop(l.queue.add_limited(key.clone(), now, program.backoff())),
+                    },
+                    "settled".into(),
+                ));
             }
             Progress::Failed(status) => {
-                ended = Some(self.finish(id, controller, key, |l| {
-                    if program.max_retries().is_some_and(|most| l.queue.failures(key) >= most) {
-                        l.queue.forget(key);
-                    } else {
-                        l.queue.add_limited(key.clone(), now, program.backoff());
-                    }
-                }, status.message));
+                ended = Some(self.finish(
+                    id,
+                    controller,
+                    key,
+                    |l| {
+                        if program.max_retries().is_some_and(|most| l.queue.failures(key) >= most) {
+                            l.queue.forget(key);
+                        } else {
+                            l.queue.add_limited(key.clone(), now, program.backoff());
+                        }
+                    },
+                    status.message,
+                ));
             }
         }
         self.with_loop(id, controller, |l| l.last = Some(record));
@@ -162,7 +196,14 @@ impl World {
         What::Thought { controller: program.name(), key: key.clone(), asks, ended }
     }
 
-    fn finish(&mut self, id: &ProcessId, controller: usize, key: &Key, then: impl FnOnce(&mut Loop), text: String) -> String {
+    fn finish(
+        &mut self,
+        id: &ProcessId,
+        controller: usize,
+        key: &Key,
+        then: impl FnOnce(&mut Loop),
+        text: String,
+    ) -> String {
         self.with_loop(id, controller, |l| {
             l.working.remove(key);
             then(l);
@@ -215,4 +256,3 @@ pub(crate) fn describe(request: &Request) -> String {
     let slash = if sub.is_empty() { "" } else { "/" };
     format!("{} {}{slash}{sub} {}", verb.name(), verb.kind().resource(), key.name)
 }
-

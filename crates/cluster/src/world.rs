@@ -1,8 +1,8 @@
 //! The world as one value, and how a step changes it.
 
 use crate::{
-    Brain, ClientId, ClientState, Faults, Flight, FlightId, Health, Latencies, Machine, Process, ProcessId, Record, RecordId, Registry, Step,
-    What, due::Due,
+    Brain, ClientId, ClientState, Faults, Flight, FlightId, Health, Latencies, Machine, Process, ProcessId,
+    Record, RecordId, Registry, Step, What, due::Due,
 };
 use imbl::OrdMap;
 use kubestep_apiserver::{Audit, Settings, Store};

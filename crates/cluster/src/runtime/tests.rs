@@ -1,1 +1,539 @@
-//! The kubelet on a machine, against recordings.
+//! The kubelet on a machine, with an API that only keeps pods, against pods of the recordings.
+
+use super::{Image, Machine, Registry};
+use kubestep_control::{
+    Agent, AgentCx, Change, EventNote, Input, NodeSpec, Out, ProbeKind, Report, Ticket, View,
+};
+use kubestep_controllers::kubelet::{Kubelet, Timer};
+use kubestep_model::{
+    Answer, Body, Dice, Instant, Key, Kind, Object, Pod, Reply, Request, Resource, Status, Time, Verb,
+};
+use serde_json::{Value, json};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::Arc,
+    time::Duration,
+};
+
+const REQUEST: Duration = Duration::from_millis(5);
+
+/// One kubelet, one machine, one pod list.
+struct Bench {
+    now: Instant,
+    kubelet: Kubelet,
+    machine: Machine,
+    registry: Registry,
+    dice: Dice,
+    view: View,
+    ticket: Ticket,
+    timers: BTreeMap<Timer, Instant>,
+    flights: VecDeque<(Instant, Ticket, Request)>,
+    events: Vec<(Instant, EventNote)>,
+    revision: u64,
+    /// Each pod's statuses, as they changed.
+    statuses: Vec<Value>,
+    calls: Vec<(Instant, String)>,
+    /// Objects that a get finds.
+    objects: Vec<Object>,
+}
+
+impl Bench {
+    fn new(images: &[(&str, Image)]) -> Self {
+        let spec = NodeSpec::default();
+        let machine = Machine::new(&spec, 0);
+        let mut registry = Registry::default();
+        for (name, image) in images {
+            registry.push(name, image.clone());
+        }
+        let mut bench = Bench {
+            now: Instant::START,
+            kubelet: Kubelet::new(machine.info()),
+            machine,
+            registry,
+            dice: Dice::new(1),
+            view: View::default(),
+            ticket: 0,
+            timers: BTreeMap::new(),
+            flights: VecDeque::new(),
+            events: vec![],
+            revision: 0,
+            statuses: vec![],
+            calls: vec![],
+            objects: vec![],
+        };
+        bench.tell(Input::Started);
+        bench.run(Duration::from_secs(12));
+        bench
+    }
+
+    fn tell(&mut self, input: Input<Timer>) {
+        let mut inputs = VecDeque::from([input]);
+        while let Some(input) = inputs.pop_front() {
+            let mut cx = AgentCx {
+                now: self.now,
+                view: &self.view,
+                dice: &mut self.dice,
+                next_ticket: &mut self.ticket,
+                out: Out {
+                    asks: vec![],
+                    timers: BTreeMap::new(),
+                    orders: vec![],
+                    events: vec![],
+                    notes: vec![],
+                },
+            };
+            self.kubelet.on(&mut cx, input);
+            let Out { asks, timers, orders, events, notes } = cx.out;
+            for note in notes {
+                let known = kubestep_controllers::kubelet::sentences::SENTENCES;
+                let sentence = known.iter().find(|s| s.code == note.code).expect(note.code);
+                for (name, _) in &note.about {
+                    assert!(
+                        sentence.text.contains(&format!("{{{name}}}")) || *name == "node" || *name == "text",
+                        "{note:?}"
+                    );
+                }
+            }
+            self.flights.extend(asks.into_iter().map(|(t, r)| (self.now + REQUEST, t, r)));
+            for (timer, at) in timers {
+                match at {
+                    Some(at) => drop(self.timers.insert(timer, at)),
+                    None => drop(self.timers.remove(&timer)),
+                }
+            }
+            self.events.extend(events.into_iter().map(|e| (self.now, e)));
+            for order in orders {
+                let reports = self.machine.order(order, &self.registry, self.now, &mut self.dice);
+                inputs.extend(reports.into_iter().map(Input::Runtime));
+            }
+        }
+    }
+
+    fn reports(&mut self, reports: Vec<Report>) {
+        for report in reports {
+            self.tell(Input::Runtime(report));
+        }
+    }
+
+    /// Lets so much time pass.
+    fn run(&mut self, span: Duration) {
+        let end = self.now + span;
+        for _ in 0..100_000 {
+            let timer = self.timers.iter().map(|(t, at)| (*at, t.clone())).min();
+            let flight = self.flights.front().map(|f| f.0);
+            let due = self.machine.next_due();
+            let Some(next) = timer
+                .as_ref()
+                .map(|t| t.0)
+                .into_iter()
+                .chain(flight)
+                .chain(due)
+                .min()
+                .filter(|at| *at <= end)
+            else {
+                break;
+            };
+            self.now = self.now.max(next);
+            if due == Some(next) {
+                let reports = self.machine.fire(&self.registry, self.now, &mut self.dice);
+                self.reports(reports);
+            } else if flight == Some(next) {
+                if let Some((_, ticket, request)) = self.flights.pop_front() {
+                    self.serve(ticket, request);
+                }
+            } else if let Some((_, timer)) = timer {
+                self.timers.remove(&timer);
+                self.tell(Input::Due(timer));
+            }
+        }
+        self.now = end;
+    }
+
+    fn serve(&mut self, ticket: Ticket, request: Request) {
+        let verb = &request.verb;
+        let sub = verb.subresource().name();
+        self.calls.push((
+            self.now,
+            format!(
+                "{} {}{}{sub}",
+                verb.name(),
+                verb.kind().resource(),
+                if sub.is_empty() { "" } else { "/" }
+            ),
+        ));
+        let reply = self.answer(verb);
+        self.tell(Input::Answered { ticket, request, reply });
+    }
+
+    fn answer(&mut self, verb: &Verb) -> Reply {
+        let given = |object: Object| Ok(Answer::Object { object, warnings: vec![] });
+        match verb {
+            Verb::Create { body: Body::Typed(object), .. }
+            | Verb::Replace { body: Body::Typed(object), .. } => {
+                if object.kind() == Kind::Node {
+                    self.put(object.key(), Some(object.clone()));
+                }
+                given(object.clone())
+            }
+            Verb::Patch { key, patch, .. } => {
+                let Some(old) = self.view.object(key).cloned() else {
+                    return Err(Status::not_found(key.kind, &key.name));
+                };
+                let mut value = old.to_value();
+                merge(&mut value["status"], &patch["status"]);
+                self.revision += 1;
+                value["metadata"]["resourceVersion"] = self.revision.to_string().into();
+                let object = Object::from_value(key.kind, value).unwrap();
+                if key.kind == Kind::Pod {
+                    self.statuses.push(object.to_value()["status"].clone());
+                }
+                self.put(key.clone(), Some(object.clone()));
+                given(object)
+            }
+            Verb::Delete { key, .. } => {
+                self.put(key.clone(), None);
+                Ok(Answer::Json { value: Arc::default(), warnings: vec![] })
+            }
+            Verb::Get { key, .. } => match self.objects.iter().find(|o| o.key() == *key) {
+                Some(object) => given(object.clone()),
+                None => Err(Status::not_found(key.kind, &key.name)),
+            },
+            _ => Ok(Answer::Json { value: Arc::default(), warnings: vec![] }),
+        }
+    }
+
+    fn put(&mut self, key: Key, new: Option<Object>) {
+        let old = self.view.apply(&key, new.clone());
+        self.tell(Input::Changed(Change { key, old, new }));
+    }
+
+    /// Changes a pod as the API would for somebody else.
+    fn edit(&mut self, key: &Key, change: impl FnOnce(&mut Pod)) {
+        let mut pod = self.view.object(key).and_then(|o| o.get::<Pod>()).unwrap().clone();
+        self.revision += 1;
+        pod.metadata.resource_version = self.revision.to_string();
+        change(&mut pod);
+        self.put(key.clone(), Some(pod.into()));
+    }
+
+    fn add(&mut self, mut pod: Pod) -> Key {
+        self.revision += 1;
+        pod.metadata.resource_version = self.revision.to_string();
+        let key = pod.key();
+        self.put(key.clone(), Some(pod.into()));
+        key
+    }
+
+    fn delete(&mut self, key: &Key, grace: i64) {
+        let at = Time(self.now.to_time().0 + grace);
+        self.edit(key, |pod| {
+            pod.metadata.deletion_timestamp = Some(at);
+            pod.metadata.deletion_grace_period_seconds = Some(grace);
+            pod.metadata.generation = 2;
+        });
+    }
+
+    /// What was said in events, in order, without repetitions of the same words.
+    fn said(&self) -> Vec<String> {
+        let mut said: Vec<String> = vec![];
+        for (_, e) in self.events.iter().filter(|(_, e)| e.regarding.kind == "Pod") {
+            let line = format!("{} {}: {}", e.r#type, e.reason, e.message);
+            if !said.contains(&line) {
+                said.push(line);
+            }
+        }
+        said
+    }
+}
+
+/// A strategic merge patch, as far as the kubelet sends one.
+fn merge(old: &mut Value, patch: &Value) {
+    if !old.is_object() {
+        *old = json!({});
+    }
+    for (name, change) in patch.as_object().into_iter().flatten() {
+        if name.starts_with('$') {
+            continue;
+        }
+        let key = match name.as_str() {
+            "conditions" => "type",
+            "hostIPs" | "podIPs" => "ip",
+            _ if change.is_null() => {
+                old.as_object_mut().unwrap().remove(name);
+                continue;
+            }
+            _ if change.is_object() => {
+                merge(&mut old[name], change);
+                continue;
+            }
+            _ => {
+                old[name] = change.clone();
+                continue;
+            }
+        };
+        let mut list = old[name].as_array().cloned().unwrap_or_default();
+        for element in change.as_array().into_iter().flatten() {
+            match list.iter_mut().find(|e| e[key] == element[key]) {
+                Some(e) => merge(e, element),
+                None => list.push(element.clone()),
+            }
+        }
+        let order = patch[format!("$setElementOrder/{name}")].as_array().cloned().unwrap_or_default();
+        list.sort_by_key(|e| order.iter().position(|o| o[key] == e[key]));
+        old[name] = list.into();
+    }
+}
+
+/// Takes away what differs from run to run.
+fn normal(value: &mut Value) {
+    match value {
+        Value::Object(map) => {
+            for time in [
+                "lastTransitionTime",
+                "startedAt",
+                "finishedAt",
+                "startTime",
+                "containerID",
+                "podIP",
+                "podIPs",
+                "hostIP",
+                "hostIPs",
+            ] {
+                if map.get(time).is_some_and(|v| !v.is_null()) {
+                    map.insert(time.into(), "x".into());
+                }
+            }
+            if map.get("name").and_then(Value::as_str).is_some_and(|n| n.starts_with("kube-api-access")) {
+                map.insert("name".into(), "kube-api-access".into());
+            }
+            if let Some(Value::String(text)) = map.get_mut("message")
+                && let Some(at) = text.find('(').filter(|_| text.contains("restarting failed"))
+            {
+                text.truncate(at);
+            }
+            map.values_mut().for_each(normal);
+        }
+        Value::Array(list) => list.iter_mut().for_each(normal),
+        _ => {}
+    }
+}
+
+fn json_merge(old: &mut Value, patch: &Value) {
+    let Value::Object(changes) = patch else {
+        *old = patch.clone();
+        return;
+    };
+    if !old.is_object() {
+        *old = json!({});
+    }
+    for (name, change) in changes {
+        if change.is_null() {
+            old.as_object_mut().unwrap().remove(name);
+        } else {
+            json_merge(&mut old[name], change);
+        }
+    }
+}
+
+/// A pod of a recording: as it was bound, its statuses after that, and what the kubelet said about it.
+struct Recorded {
+    bound: Pod,
+    statuses: Vec<Value>,
+    said: Vec<String>,
+}
+
+fn recorded(session: &str, pod: &str) -> Recorded {
+    let path = format!("{}/../../tests/golden/sessions/{session}.json", env!("CARGO_MANIFEST_DIR"));
+    let file: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let mut object = json!({});
+    let (mut bound, mut statuses) = (None, vec![]);
+    for change in
+        file["changes"].as_array().unwrap().iter().filter(|c| c["kind"] == "Pod" && c["name"] == pod)
+    {
+        if change["object"].is_object() {
+            object = change["object"].clone();
+        } else {
+            json_merge(&mut object, &change["patch"]);
+        }
+        if bound.is_some() && change["type"] == "MODIFIED" {
+            let mut status = object["status"].clone();
+            normal(&mut status);
+            if statuses.last() != Some(&status) {
+                statuses.push(status);
+            }
+        } else if object["spec"]["nodeName"].is_string() {
+            bound.get_or_insert_with(|| object.clone());
+        }
+    }
+    let mut bound = bound.expect("a bound pod");
+    bound["metadata"]["creationTimestamp"] = "2026-01-01T00:00:00Z".into();
+    bound["status"]["conditions"][0]["lastTransitionTime"] = "2026-01-01T00:00:00Z".into();
+    bound["spec"]["nodeName"] = "node-1".into();
+    let Ok(Object::Pod(bound)) = Object::from_value(Kind::Pod, bound) else { panic!("not a pod") };
+    let mut said = vec![];
+    for e in file["events"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|e| e["regarding"] == format!("Pod/{pod}").as_str() && e["from"] == "kubelet")
+    {
+        let line = format!(
+            "{} {}: {}",
+            e["type"].as_str().unwrap(),
+            e["reason"].as_str().unwrap(),
+            e["message"].as_str().unwrap()
+        );
+        if !said.contains(&line) {
+            said.push(line);
+        }
+    }
+    Recorded { bound: Pod::clone(&bound), statuses, said }
+}
+
+fn without_spans(said: &[String]) -> Vec<String> {
+    let mut lines: Vec<String> = said
+        .iter()
+        .map(|line| match (line.find("\" in "), line.find(" Image size")) {
+            (Some(a), Some(b)) => format!("{}{}", &line[..a], &line[b..]),
+            _ => line.clone(),
+        })
+        .collect();
+    lines.sort();
+    lines
+}
+
+fn distinct(statuses: &[Value]) -> Vec<Value> {
+    let mut found: Vec<Value> = vec![];
+    for status in statuses {
+        let mut status = status.clone();
+        normal(&mut status);
+        if found.last() != Some(&status) {
+            found.push(status);
+        }
+    }
+    found
+}
+
+fn assert_same(ours: &[Value], theirs: &[Value]) {
+    for (i, (a, b)) in ours.iter().zip(theirs).enumerate() {
+        assert_eq!(
+            serde_json::to_string_pretty(a).unwrap(),
+            serde_json::to_string_pretty(b).unwrap(),
+            "status {i}"
+        );
+    }
+    assert_eq!(ours.len(), theirs.len(), "{:#?}", ours.iter().skip(theirs.len()).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_good_pod_runs_and_goes_as_recorded() {
+    let theirs = recorded("s01-missing-tag", "checkout-5ffd8644d5-sff29");
+    let mut bench = Bench::new(&[("registry.example.com/checkout:1.9.1", Image::pulled_in(1))]);
+    let key = bench.add(theirs.bound);
+    bench.run(Duration::from_secs(20));
+    bench.delete(&key, 30);
+    bench.run(Duration::from_secs(5));
+    assert_same(&distinct(&bench.statuses), &theirs.statuses);
+    assert_eq!(without_spans(&bench.said()), without_spans(&theirs.said));
+    assert!(bench.view.object(&key).is_none());
+}
+
+#[test]
+fn a_missing_image_alternates_as_recorded() {
+    let theirs = recorded("s01-missing-tag", "checkout-598569ddbd-8n77v");
+    let mut bench = Bench::new(&[]);
+    let _key = bench.add(theirs.bound);
+    bench.run(Duration::from_secs(92));
+    bench.registry.push("registry.example.com/checkout:1.9.2", Image::pulled_in(1));
+    bench.run(Duration::from_secs(200));
+    // How often the two reasons alternate depends on the jitter; the kinds of states do not.
+    let kinds = |statuses: &[Value]| {
+        let mut kinds: Vec<Value> = vec![];
+        for s in distinct(statuses) {
+            if !kinds.contains(&s) {
+                kinds.push(s);
+            }
+        }
+        kinds
+    };
+    assert_same(&kinds(&bench.statuses), &kinds(&theirs.statuses));
+    assert_eq!(without_spans(&bench.said()), without_spans(&theirs.said));
+    let reasons: Vec<String> = distinct(&bench.statuses)
+        .iter()
+        .map(|s| s["containerStatuses"][0]["state"]["waiting"]["reason"].as_str().unwrap_or("-").to_string())
+        .collect();
+    assert_eq!(reasons[2..6], ["ErrImagePull", "ImagePullBackOff", "ErrImagePull", "ImagePullBackOff"]);
+}
+
+#[test]
+fn a_crash_is_restarted_at_once_and_then_waits() {
+    let theirs = recorded("s01-missing-tag", "checkout-5ffd8644d5-sff29");
+    let crash = Image { exit: Some(1), after: Duration::from_secs(2), ..Image::pulled_in(1) };
+    let mut bench = Bench::new(&[("registry.example.com/checkout:1.9.1", crash)]);
+    bench.add(theirs.bound);
+    bench.run(Duration::from_secs(400));
+    let starts: Vec<Instant> =
+        bench.events.iter().filter(|(_, e)| e.reason == "Started").map(|(at, _)| *at).collect();
+    let gaps: Vec<u64> = starts.windows(2).map(|w| w[1].since(w[0]).as_secs()).collect();
+    // Two seconds of running, the back-off made up to half as long again (60 s at most before that), and the relist.
+    for (gap, (least, most)) in gaps.iter().zip([(2, 3), (12, 20), (22, 35), (42, 65), (82, 154)]) {
+        assert!((least..=most).contains(gap), "{gaps:?}");
+    }
+    assert!(gaps.len() >= 5, "{gaps:?}");
+    let waits: Vec<&str> = bench
+        .statuses
+        .iter()
+        .filter_map(|s| s["containerStatuses"][0]["state"]["waiting"]["message"].as_str())
+        .filter(|m| m.starts_with("back-off"))
+        .collect();
+    assert!(
+        waits[0].starts_with(
+            "back-off 10s restarting failed container=checkout pod=checkout-5ffd8644d5-sff29_default("
+        ),
+        "{waits:?}"
+    );
+}
+
+#[test]
+fn probes_decide_readiness() {
+    let theirs = recorded("s16-endpoints-during-a-rollout", &probed_pod());
+    let mut bench =
+        Bench::new(&[("example/web:1", Image::pulled_in(1)), ("example/web:2", Image::pulled_in(1))]);
+    let key = bench.add(theirs.bound);
+    let ready = |bench: &Bench| bench.view.object(&key).and_then(|o| o.get::<Pod>()).unwrap().is_ready();
+    bench.run(Duration::from_secs(30));
+    assert!(ready(&bench));
+    let uid = bench.view.object(&key).unwrap().meta().uid.clone();
+    bench.machine.set_probe(&uid, None, ProbeKind::Readiness, false);
+    bench.run(Duration::from_secs(60));
+    assert!(!ready(&bench));
+    assert!(
+        bench.said().iter().any(|s| s.starts_with("Warning Unhealthy: Readiness probe failed: ")),
+        "{:?}",
+        bench.said()
+    );
+    bench.machine.set_probe(&uid, None, ProbeKind::Readiness, true);
+    bench.run(Duration::from_secs(60));
+    assert!(ready(&bench));
+}
+
+fn probed_pod() -> String {
+    let path = format!(
+        "{}/../../tests/golden/sessions/s16-endpoints-during-a-rollout.json",
+        env!("CARGO_MANIFEST_DIR")
+    );
+    let file: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let first = file["changes"].as_array().unwrap().iter().find(|c| c["kind"] == "Pod").unwrap();
+    first["name"].as_str().unwrap().into()
+}
+
+#[test]
+fn a_quiet_kubelet_sets_no_timers_but_its_signs_of_life() {
+    let theirs = recorded("s01-missing-tag", "checkout-5ffd8644d5-sff29");
+    let mut bench = Bench::new(&[("registry.example.com/checkout:1.9.1", Image::pulled_in(1))]);
+    bench.add(theirs.bound);
+    bench.run(Duration::from_secs(10));
+    assert!(!bench.timers.contains_key(&Timer::Relist), "{:?}", bench.timers);
+    let left: Vec<&Timer> = bench.timers.keys().collect();
+    assert_eq!(left, [&Timer::Sync, &Timer::Heartbeat, &Timer::Lease]);
+}
