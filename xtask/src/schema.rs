@@ -68,7 +68,8 @@ struct Field {
     /// The name in JSON; empty for an embedded struct, whose fields count as the outer one's.
     json: String,
     ty: String,
-    omit_empty: bool,
+    /// `?` left out when empty, `!` a struct is left out too when all in it is, or nothing.
+    omit: &'static str,
     strategy: String,
     merge_key: String,
 }
@@ -116,8 +117,8 @@ pub fn generate(api: &Path, machinery: &Path) -> Result<String, String> {
     }
     let mut out = format!(
         "# The kinds of Kubernetes and their fields, from k8s.io/api {RELEASE}. Written by `cargo xtask schema`.\n\
-         # kind: GROUP/VERSION NAME TYPE | struct: TYPE, then its fields: NAME[?] TYPE [patch strategy [merge key]]\n\
-         # (? = left out when empty; ~ TYPE = its fields are the outer one's) | name: TYPE = TYPE\n"
+         # kind: GROUP/VERSION NAME TYPE | struct: TYPE, then its fields: NAME[?|!] TYPE [patch strategy [merge key]]\n\
+         # (? = left out when empty, ! = a struct too; ~ TYPE = its fields are the outer one's) | name: TYPE = TYPE\n"
     );
     let mut wanted = BTreeSet::new();
     for (folder, group) in GROUPS {
@@ -192,8 +193,7 @@ fn write_type(out: &mut String, name: &str, types: &Types) {
                     let _ = writeln!(out, "~ {ty}");
                     continue;
                 }
-                let mark = if field.omit_empty { "?" } else { "" };
-                let line = format!("{}{mark} {ty} {} {}", field.json, field.strategy, field.merge_key);
+                let line = format!("{}{} {ty} {} {}", field.json, field.omit, field.strategy, field.merge_key);
                 let _ = writeln!(out, "{}", line.trim_end());
             }
         }
@@ -286,7 +286,12 @@ fn read_field(line: &str, package: &str, imports: &BTreeMap<String, String>) -> 
     if json == "-" {
         return None;
     }
-    let omit_empty = parts.any(|option| option == "omitempty" || option == "omitzero");
+    let options: Vec<&str> = parts.collect();
+    let omit = match (options.contains(&"omitzero"), options.contains(&"omitempty")) {
+        (true, _) => "!",
+        (false, true) => "?",
+        (false, false) => "",
+    };
     let words: Vec<&str> = declaration.split_whitespace().collect();
     let ty = match words[..] {
         [embedded] => embedded,
@@ -296,7 +301,7 @@ fn read_field(line: &str, package: &str, imports: &BTreeMap<String, String>) -> 
     Some(Field {
         json,
         ty: qualify(ty, package, imports),
-        omit_empty,
+        omit,
         strategy: tag_value(tag, "patchStrategy").unwrap_or_default().to_owned(),
         merge_key: tag_value(tag, "patchMergeKey").unwrap_or_default().to_owned(),
     })

@@ -175,7 +175,6 @@ impl Decoder {
                     None => Ok(Some(value.clone())),
                 }
             }
-            Opaque::Duration => text_of(self).map(|text| Some(Value::String(text))),
             Opaque::IntOrString => match value {
                 Value::String(_) => Ok(Some(value.clone())),
                 Value::Number(number) => match leaf::number(number, &Type::Int(32)) {

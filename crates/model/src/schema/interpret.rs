@@ -48,7 +48,9 @@ pub fn interpret(value: &Value) -> Result<TypeMeta, String> {
             Value::Null => {}
             other => {
                 let what = kind_of(other);
-                return fail(format!("json: cannot unmarshal {what} into Go struct field .{name} of type string"));
+                return fail(format!(
+                    "json: cannot unmarshal {what} into Go struct field .{name} of type string"
+                ));
             }
         }
     }

@@ -34,7 +34,9 @@ pub(super) fn quantity(value: &Value) -> Result<String, String> {
     let text = json::encode(value);
     // Upstream takes off the quotes and leaves escapes as they are.
     let text = match value {
-        Value::String(_) => text.trim_start_matches('"').strip_suffix('"').unwrap_or_default().trim().to_owned(),
+        Value::String(_) => {
+            text.trim_start_matches('"').strip_suffix('"').unwrap_or_default().trim().to_owned()
+        }
         _ => text,
     };
     Quantity::parse(&text).map(|quantity| quantity.to_string()).map_err(|error| error.to_string())
@@ -174,9 +176,14 @@ impl TimeReader<'_> {
             return Ok(());
         }
         let number = |text: &str| {
-            if text.len() == 2 && text.bytes().all(|b| b.is_ascii_digit()) { text.parse::<u32>().ok() } else { None }
+            if text.len() == 2 && text.bytes().all(|b| b.is_ascii_digit()) {
+                text.parse::<u32>().ok()
+            } else {
+                None
+            }
         };
-        let parts = match (self.rest.get(..1), self.rest.get(1..3), self.rest.get(3..4), self.rest.get(4..6)) {
+        let parts = match (self.rest.get(..1), self.rest.get(1..3), self.rest.get(3..4), self.rest.get(4..6))
+        {
             (Some("+" | "-"), Some(hour), Some(":"), Some(minute)) => (number(hour), number(minute)),
             _ => (None, None),
         };
@@ -200,10 +207,24 @@ mod tests {
             ("2026-11-29T10:00:00.123+01:00", None),
             ("2026-11-29", Some(format!("parsing time \"2026-11-29\" {as_rfc}: cannot parse \"\" as \"T\""))),
             ("", Some(format!("parsing time \"\" {as_rfc}: cannot parse \"\" as \"2006\""))),
-            ("2026-13-29T10:00:00Z", Some("parsing time \"2026-13-29T10:00:00Z\": month out of range".to_owned())),
-            ("2026-02-30T10:00:00Z", Some("parsing time \"2026-02-30T10:00:00Z\": day out of range".to_owned())),
-            ("2026-11-29T10:00:00", Some(format!("parsing time \"2026-11-29T10:00:00\" {as_rfc}: cannot parse \"\" as \"Z07:00\""))),
-            ("2026-11-29T10:00:00Zx", Some("parsing time \"2026-11-29T10:00:00Zx\": extra text: \"x\"".to_owned())),
+            (
+                "2026-13-29T10:00:00Z",
+                Some("parsing time \"2026-13-29T10:00:00Z\": month out of range".to_owned()),
+            ),
+            (
+                "2026-02-30T10:00:00Z",
+                Some("parsing time \"2026-02-30T10:00:00Z\": day out of range".to_owned()),
+            ),
+            (
+                "2026-11-29T10:00:00",
+                Some(format!(
+                    "parsing time \"2026-11-29T10:00:00\" {as_rfc}: cannot parse \"\" as \"Z07:00\""
+                )),
+            ),
+            (
+                "2026-11-29T10:00:00Zx",
+                Some("parsing time \"2026-11-29T10:00:00Zx\": extra text: \"x\"".to_owned()),
+            ),
         ] {
             assert_eq!(time_error(text, false), words, "{text}");
         }

@@ -31,16 +31,25 @@ pub(super) enum Opaque {
     IntOrString,
     Time,
     MicroTime,
-    Duration,
     /// Kept as it is, whatever it is.
     Raw,
+}
+
+/// When Go leaves a field out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Omit {
+    Never,
+    /// When it is empty; a struct never is.
+    Empty,
+    /// When it is empty, or a struct with nothing in it.
+    Zero,
 }
 
 #[derive(Debug)]
 pub(super) struct Field {
     pub(super) name: &'static str,
     pub(super) ty: Type,
-    pub(super) omit_empty: bool,
+    pub(super) omit: Omit,
     pub(super) strategy: &'static str,
     pub(super) merge_key: &'static str,
     /// The embedded structs the field comes through, by the names of their types.
@@ -231,7 +240,6 @@ impl Schema {
                 Opaque::IntOrString => "intstr.IntOrString",
                 Opaque::Time => "v1.Time",
                 Opaque::MicroTime => "v1.MicroTime",
-                Opaque::Duration => "v1.Duration",
                 Opaque::Raw => "runtime.RawExtension",
             }
             .to_owned(),
@@ -252,11 +260,15 @@ fn copy_through(field: &Field, label: &'static str) -> Field {
 }
 
 fn parse_field(name: &'static str, ty: Type, rest: &[&'static str]) -> Field {
-    let (name, omit_empty) = name.strip_suffix('?').map_or((name, false), |name| (name, true));
+    let (name, omit) = match (name.strip_suffix('?'), name.strip_suffix('!')) {
+        (Some(name), _) => (name, Omit::Empty),
+        (_, Some(name)) => (name, Omit::Zero),
+        _ => (name, Omit::Never),
+    };
     Field {
         name,
         ty,
-        omit_empty,
+        omit,
         strategy: rest.first().copied().unwrap_or_default(),
         merge_key: rest.get(1).copied().unwrap_or_default(),
         through: Vec::new(),
@@ -288,7 +300,6 @@ fn parse_type(text: &'static str, names: &BTreeMap<&str, TypeId>) -> Type {
         "intstr.IntOrString" => Type::Opaque(Opaque::IntOrString),
         "meta/v1.Time" => Type::Opaque(Opaque::Time),
         "meta/v1.MicroTime" => Type::Opaque(Opaque::MicroTime),
-        "meta/v1.Duration" => Type::Opaque(Opaque::Duration),
         _ => names.get(text).map_or(Type::Opaque(Opaque::Raw), |id| Type::Declared(*id)),
     }
 }

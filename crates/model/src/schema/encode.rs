@@ -1,0 +1,133 @@
+//! Encoding an object as Go's structs are encoded: what is empty is left out or written, as the field says.
+
+use serde_json::{Map, Value};
+
+use super::types::{Declared, Omit, Opaque, Shape, Type, schema};
+
+/// The object as the API server writes it back: only the fields its kind has, with `status: {}`, `rules: null` and the
+/// like where Go writes them. Kinds that are not known are left as they are.
+#[must_use]
+pub fn encode(api_version: &str, kind: &str, value: &Value) -> Value {
+    match (schema().kind(api_version, kind), value) {
+        (Some(id), Value::Object(_)) => encode_type(&Type::Declared(id), Some(value)),
+        _ => value.clone(),
+    }
+}
+
+/// A value of a type; none is Go's zero value.
+fn encode_type(ty: &Type, value: Option<&Value>) -> Value {
+    let value = value.filter(|value| !value.is_null());
+    if let (Type::Pointer(inner), Some(_)) = (ty, value) {
+        return encode_type(inner, value);
+    }
+    match (schema().resolve(ty), value) {
+        _ if matches!(ty, Type::Pointer(_)) => Value::Null,
+        (Type::Declared(id), _) => match (schema().declared(*id), value) {
+            (Some(declared), Some(Value::Object(map))) => encode_struct(declared, map),
+            (Some(declared), _) => encode_struct(declared, &Map::new()),
+            (None, _) => Value::Null,
+        },
+        (Type::List(item), Some(Value::Array(list))) => {
+            Value::Array(list.iter().map(|value| encode_type(item, Some(value))).collect())
+        }
+        (Type::Map(_, item), Some(Value::Object(map))) => {
+            let entries = map.iter().map(|(key, value)| (key.clone(), encode_type(item, Some(value))));
+            Value::Object(entries.collect())
+        }
+        (_, Some(value)) => value.clone(),
+        (Type::Bool, None) => Value::Bool(false),
+        (Type::Int(_) | Type::Uint(_) | Type::Float, None) => 0.into(),
+        (Type::Text, None) => Value::String(String::new()),
+        (Type::Opaque(Opaque::Quantity), None) => Value::String("0".to_owned()),
+        (Type::Opaque(Opaque::IntOrString), None) => 0.into(),
+        (_, None) => Value::Null,
+    }
+}
+
+fn encode_struct(declared: &Declared, map: &Map<String, Value>) -> Value {
+    let Shape::Struct(fields) = &declared.shape else { return Value::Null };
+    let mut done = Map::new();
+    for field in fields {
+        let value = map.get(field.name).filter(|value| !value.is_null());
+        if !is_omitted(&field.ty, field.omit, value) {
+            done.insert(field.name.to_owned(), encode_type(&field.ty, value));
+        }
+    }
+    Value::Object(done)
+}
+
+/// Whether Go leaves a field out. A struct that is no pointer is only left out by `omitzero`.
+fn is_omitted(ty: &Type, omit: Omit, value: Option<&Value>) -> bool {
+    let is_struct = matches!(schema().resolve(ty), Type::Declared(_) | Type::Opaque(_));
+    match (omit, ty, value) {
+        (Omit::Never, ..) => false,
+        (_, Type::Pointer(_), value) => value.is_none(),
+        (Omit::Zero, _, None) => true,
+        _ if is_struct => false,
+        (_, _, None) => true,
+        (_, _, Some(value)) => match value {
+            Value::Bool(value) => !value,
+            Value::Number(number) => number.as_f64() == Some(0.0),
+            Value::String(text) => text.is_empty(),
+            Value::Array(list) => list.is_empty(),
+            Value::Object(map) => map.is_empty(),
+            Value::Null => true,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn empty_fields_are_written_as_go_writes_them() {
+        for (version, kind, given, written) in [
+            ("v1", "Pod", json!({}), json!({ "metadata": {}, "spec": { "containers": null }, "status": {} })),
+            (
+                "rbac.authorization.k8s.io/v1",
+                "Role",
+                json!({ "metadata": { "name": "a", "labels": {} } }),
+                json!({ "metadata": { "name": "a" }, "rules": null }),
+            ),
+            (
+                "networking.k8s.io/v1",
+                "NetworkPolicy",
+                json!({ "spec": { "ingress": [], "nope": 1 } }),
+                json!({ "metadata": {}, "spec": { "podSelector": {} } }),
+            ),
+            ("example.com/v1", "Widget", json!({ "a": null }), json!({ "a": null })),
+        ] {
+            assert_eq!(encode(version, kind, &given), written, "{kind}");
+        }
+    }
+
+    /// Every object that a recorded API server held when it was made, or at the end of a session.
+    fn recorded() -> Vec<Value> {
+        let folder = format!("{}/../../tests/golden/sessions", env!("CARGO_MANIFEST_DIR"));
+        let mut found = Vec::new();
+        for entry in std::fs::read_dir(&folder).expect(&folder) {
+            let text = std::fs::read_to_string(entry.expect("entry").path()).expect("a file");
+            let session = crate::yaml::json::parse(&text).unwrap_or_default();
+            found.extend(session["final"].as_array().cloned().unwrap_or_default());
+            let changes = session["changes"].as_array().into_iter().flatten();
+            found.extend(changes.map(|change| change["object"].clone()).filter(Value::is_object));
+        }
+        found
+    }
+
+    #[test]
+    fn what_a_server_wrote_is_written_again() {
+        let objects = recorded();
+        assert!(objects.len() > 900, "{} objects", objects.len());
+        for object in &objects {
+            let (version, kind) =
+                (object["apiVersion"].as_str().expect("version"), object["kind"].as_str().expect("kind"));
+            let decoded = super::super::decode::decode(object, schema().kind(version, kind).expect(kind));
+            assert_eq!(decoded.unknown_fields, [], "{kind}");
+            assert_eq!(encode(version, kind, object), *object, "{kind}");
+        }
+    }
+}
