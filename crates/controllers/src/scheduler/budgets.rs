@@ -1,8 +1,8 @@
 //! Which pods a disruption budget protects. Upstream: filterPodsWithPDBViolation (v1.37).
 
-use super::node_info::PodInfo;
+use super::{kinds::BUDGET, node_info::PodInfo};
 use kubestep_control::View;
-use kubestep_model::{Kind, LabelSelector, Object};
+use kubestep_model::{LabelSelector, Object};
 use serde::Deserialize;
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -10,11 +10,10 @@ type Pods = Vec<Arc<PodInfo>>;
 
 /// Splits pods into those whose end would break a budget, and the others; each budget's allowance is used up in order.
 pub(super) fn split(view: &View, pods: Pods) -> (Pods, Pods) {
-    let Some(kind) = Kind::find("policy", "PodDisruptionBudget") else { return (vec![], pods) };
     let mut allowed: BTreeMap<String, i64> = BTreeMap::new();
     pods.into_iter().partition(|pod| {
         let mut violates = false;
-        for object in view.objects_of(kind, Some(&pod.pod.metadata.namespace)) {
+        for object in view.objects_of(BUDGET, Some(&pod.pod.metadata.namespace)) {
             let Object::Custom(budget) = object else { continue };
             let selector = budget.rest.get("spec").and_then(|s| s.get("selector"));
             let selector = selector.and_then(|s| LabelSelector::deserialize(s).ok());

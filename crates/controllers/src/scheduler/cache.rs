@@ -4,7 +4,7 @@
 use super::node_info::{NodeInfo, PodInfo};
 use imbl::{OrdMap, OrdSet};
 use kubestep_model::Node;
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeSet, sync::Arc};
 
 /// A pod that is counted on a node.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,8 +26,8 @@ pub struct Cache {
     order: Arc<Vec<Arc<str>>>,
     /// By uid.
     pods: OrdMap<Arc<str>, Placed>,
-    /// On how many nodes each image is.
-    images: OrdMap<String, u32>,
+    /// The size of each image, as the first node told it, and on how many nodes it is.
+    images: OrdMap<String, (i64, u32)>,
     /// Nodes with pods that have wishes about other pods.
     with_affinity: OrdSet<Arc<str>>,
     /// Nodes with pods that demand distance to other pods.
@@ -66,9 +66,9 @@ impl Cache {
             .filter_map(|name| self.nodes.get(name))
             .filter(|n| n.node.is_some())
     }
-    /// On how many nodes an image is.
-    pub fn image_nodes(&self, image: &str) -> u32 {
-        self.images.get(image).copied().unwrap_or(0)
+    /// An image's size, as the first node told it, and on how many nodes it is.
+    pub fn image(&self, name: &str) -> (i64, u32) {
+        self.images.get(name).copied().unwrap_or((0, 0))
     }
     /// Where a pod is counted.
     pub fn placed(&self, uid: &str) -> Option<&Placed> {
@@ -135,13 +135,17 @@ impl Cache {
         self.order = Arc::new((0..longest).flat_map(turn).collect());
     }
 
+    /// Upstream: addNodeImageStates, removeNodeImageStates.
     fn count_images(&mut self, images: &[(String, i64)], more: bool) {
-        let names: BTreeMap<&String, ()> = images.iter().map(|(name, _)| (name, ())).collect();
-        for name in names.into_keys() {
-            let n = self.image_nodes(name);
+        let mut seen = BTreeSet::new();
+        for (name, size) in images {
+            if !seen.insert(name) {
+                continue;
+            }
+            let (known, n) = self.images.get(name).copied().unwrap_or((*size, 0));
             match if more { n.saturating_add(1) } else { n.saturating_sub(1) } {
                 0 => drop(self.images.remove(name)),
-                n => drop(self.images.insert(name.clone(), n)),
+                n => drop(self.images.insert(name.clone(), (known, n))),
             }
         }
     }

@@ -13,6 +13,7 @@ pub mod cycle;
 pub mod event;
 pub mod fit_error;
 mod handlers;
+pub mod kinds;
 pub mod node_info;
 pub mod plugins;
 mod preempt_now;
@@ -33,7 +34,17 @@ use queue::{LONGEST_WAIT, Place, Queue, Waiting};
 use std::{sync::Arc, time::Duration};
 
 /// The kinds that it watches.
-pub const WATCHES: &[Kind] = &[Kind::Namespace, Kind::Node, Kind::Pod, Kind::ReplicaSet, Kind::Service];
+pub const WATCHES: &[Kind] = &[
+    Kind::Namespace,
+    Kind::Node,
+    Kind::Pod,
+    Kind::ReplicaSet,
+    Kind::Service,
+    kinds::CLAIM,
+    kinds::VOLUME,
+    kinds::CLASS,
+    kinds::BUDGET,
+];
 
 /// Its timers.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -13,7 +13,7 @@ use super::{
 use kubestep_control::View;
 use kubestep_model::{Instant, Kind, Object, Resource};
 use serde_json::{Map, Value, json};
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 /// Answers a case of the named function; `None` if it is not one of the scheduler's.
 pub fn run(name: &str, case: &Value) -> Option<Value> {
@@ -61,9 +61,7 @@ fn schedule(case: &Value) -> Value {
                 Value::Object(all.map(|(name, score)| (name.to_owned(), score.into())).collect())
             });
             let scores: Map<String, Value> = nodes.iter().map(|n| n.name.to_string()).zip(scores).collect();
-            let refused =
-                attempt.nodes.iter().filter_map(|row| Some((row.node.clone(), row.refusal.clone()?)));
-            json!({ "rejected": rejected(&refused.collect()), "scores": scores })
+            json!({ "rejected": rejected(&look), "scores": scores })
         }
         Err(Failure::NoNodes) => json!({ "error": "no nodes available to schedule pods" }),
         Err(Failure::Fit(mut diagnosis)) => {
@@ -71,7 +69,7 @@ fn schedule(case: &Value) -> Value {
             diagnosis.after = text;
             let mut out = Map::from_iter([("message".to_owned(), Value::from(diagnosis.message()))]);
             if diagnosis.before.is_empty() {
-                out.insert("rejected".into(), rejected(&diagnosis.nodes));
+                out.insert("rejected".into(), rejected(&look));
             } else {
                 out.insert("preFilter".into(), diagnosis.before.into());
             }
@@ -87,10 +85,16 @@ fn schedule(case: &Value) -> Value {
     }
 }
 
-fn rejected(nodes: &BTreeMap<Arc<str>, Refusal>) -> Value {
-    let of = |refusal: &Refusal| {
+/// Each node's first refusal, also of nodes that an attempt need not look at.
+fn rejected(look: &Cycle<'_>) -> Value {
+    let Ok(prepared) = cycle::prepare(look) else { return json!({}) };
+    let of = |refusal: Refusal| {
         let Refusal { plugin, rejection } = refusal;
         json!({ "plugin": plugin, "reasons": rejection.reasons, "resolvable": rejection.resolvable })
     };
-    Value::Object(nodes.iter().map(|(name, refusal)| (name.to_string(), of(refusal))).collect())
+    let refused = look.cache.nodes().filter_map(|node| {
+        let refusal = cycle::filter(look, &prepared, node).err()?;
+        Some((node.name.to_string(), of(refusal)))
+    });
+    Value::Object(refused.collect())
 }

@@ -36,10 +36,10 @@ impl Plugin for ImageLocality {
         for container in spec.init_containers.iter().chain(&spec.containers) {
             containers += 1;
             let name = normalized(&container.image);
-            if let Some((_, size)) = node.images.iter().find(|(image, _)| *image == name) {
-                let spread =
-                    f64::from(cycle.cache.image_nodes(&name)) / cycle.cache.order().len().max(1) as f64;
-                sum = sum.saturating_add((*size as f64 * spread) as i64);
+            if node.images.iter().any(|(image, _)| *image == name) {
+                let (size, nodes) = cycle.cache.image(&name);
+                let spread = f64::from(nodes) / cycle.cache.order().len().max(1) as f64;
+                sum = sum.saturating_add((size as f64 * spread) as i64);
             }
         }
         let most = MOST.saturating_mul(containers);

@@ -12,6 +12,7 @@ pub mod node_resources_fit;
 pub mod node_unschedulable;
 pub mod pod_topology_spread;
 pub mod taint_toleration;
+pub mod volume_binding;
 
 use super::{
     cache::Cache,
@@ -74,6 +75,7 @@ pub enum State {
     Spread(pod_topology_spread::Skews),
     SpreadScores(pod_topology_spread::Scores),
     Ports(Vec<super::node_info::HostPort>),
+    Claims(volume_binding::Claims),
 }
 
 /// What a plugin says before the nodes are looked at.
@@ -130,7 +132,7 @@ pub static PLUGINS: &[&dyn Plugin] = &[
     &node_affinity::NodeAffinity,
     &node_ports::NodePorts,
     &node_resources_fit::NodeResourcesFit,
-    &no_op::VolumeBinding,
+    &volume_binding::VolumeBinding,
     &pod_topology_spread::PodTopologySpread,
     &inter_pod_affinity::InterPodAffinity,
     &no_op::DynamicResources,

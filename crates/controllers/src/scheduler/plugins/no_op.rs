@@ -33,16 +33,3 @@ impl Plugin for DynamicResources {
         2
     }
 }
-
-/// Volumes.
-#[derive(Debug)]
-pub struct VolumeBinding;
-
-impl Plugin for VolumeBinding {
-    fn name(&self) -> &'static str {
-        "VolumeBinding"
-    }
-    fn weight(&self) -> i64 {
-        1
-    }
-}

@@ -37,10 +37,10 @@ fn at_least(name: &str, floor: usize) {
 
 #[test]
 fn scheduler_filters() {
-    at_least("scheduler-filters", 121);
+    at_least("scheduler-filters", 129);
 }
 
 #[test]
 fn scheduler_scores() {
-    at_least("scheduler-scores", 90);
+    at_least("scheduler-scores", 96);
 }
