@@ -19,6 +19,8 @@ mod runtime;
 mod serve;
 mod step;
 mod think;
+#[cfg(test)]
+mod tests;
 mod world;
 
 pub use acts::{Act, NodeAct};

@@ -300,7 +300,7 @@ impl<'a, O: Observer> Player<'a, O> {
                 true
             }
             ScriptAct::Node { act: NodeAct::Add(spec), text } => {
-                let ready = self.world.store().list(Kind::Node, None).filter_map(|o| o.get::<Node>()).any(|n| n.metadata.name == spec.name && n.is_ready());
+                let ready = self.world.store().list(Kind::Node, None).filter_map(|o| o.get::<Node>()).any(|n| *n.metadata.name == *spec.name && n.is_ready());
                 if !ready && now.since(begun) < LIMIT {
                     strand.state = State::Sleeping { until: now + SETTLE_POLL, begun };
                     return false;

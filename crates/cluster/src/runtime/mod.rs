@@ -12,6 +12,6 @@ mod sha256;
 #[cfg(test)]
 mod tests;
 
-pub use kubestep_control::{NodeSpec, ProbeKind};
+pub use kubestep_control::NodeSpec;
 pub use machine::Machine;
 pub use registry::{Image, Registry};
