@@ -5,6 +5,7 @@
 
 mod admission;
 mod audit;
+mod base64;
 mod bootstrap;
 mod create;
 mod decode;
@@ -17,6 +18,7 @@ mod read;
 mod refuse;
 mod scale;
 mod serve;
+mod service_fields;
 mod store;
 mod strategy;
 #[cfg(test)]

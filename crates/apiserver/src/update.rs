@@ -90,7 +90,6 @@ pub(crate) fn store_changed(
     part: Subresource,
 ) -> Result<Object, Status> {
     let Decoded { object: mut new, checked } = decoded;
-    let kind = new.kind();
     if part == Subresource::None {
         admission::admit_changed(turn, &mut new, &old)?;
     }
@@ -104,7 +103,9 @@ pub(crate) fn store_changed(
                 ip_allocation::for_changed(turn, Arc::make_mut(new), old)?;
             }
             strategy::prepare_for_update(&mut new, &old);
-            if !checked || kind == Kind::ReplicaSet {
+            if checked {
+                validation::kept_selector(turn, &new, &old)?;
+            } else {
                 validation::changed_object(turn, &new, &old)?;
             }
         }

@@ -5,7 +5,8 @@ mod service;
 mod volume;
 mod workload;
 
-use kubestep_model::Object;
+use crate::base64;
+use kubestep_model::{Object, Secret};
 use std::sync::Arc;
 
 /// Fills in the defaults of an object's kind.
@@ -17,14 +18,16 @@ pub(crate) fn apply(object: &mut Object) {
         Object::Service(s) => service::service(Arc::make_mut(s)),
         Object::Namespace(n) => {
             let namespace = Arc::make_mut(n);
-            let meta = &mut namespace.metadata;
-            if !meta.name.is_empty() {
-                meta.labels
-                    .entry("kubernetes.io/metadata.name".into())
-                    .or_insert_with(|| meta.name.to_string());
+            let name = namespace.metadata.name.to_string();
+            if !name.is_empty() {
+                namespace.metadata.labels.entry("kubernetes.io/metadata.name".into()).or_insert(name);
             }
+            set(&mut namespace.status.phase, "Active");
         }
-        Object::Secret(s) if s.r#type.is_empty() => Arc::make_mut(s).r#type = "Opaque".into(),
+        Object::Secret(s) => secret(Arc::make_mut(s)),
+        Object::ConfigMap(m) if !m.binary_data.is_empty() => {
+            Arc::make_mut(m).binary_data.values_mut().for_each(encode_anew);
+        }
         Object::Endpoints(e) => {
             if e.subsets.iter().any(|s| s.ports.iter().any(|p| p.protocol.is_empty())) {
                 let ports = Arc::make_mut(e).subsets.iter_mut().flat_map(|s| &mut s.ports);
@@ -44,6 +47,22 @@ pub(crate) fn apply(object: &mut Object) {
             node.status.allocatable = node.status.capacity.clone();
         }
         _ => {}
+    }
+}
+
+/// `stringData` is written as `data`, and never kept.
+fn secret(secret: &mut Secret) {
+    set(&mut secret.r#type, "Opaque");
+    for (key, text) in std::mem::take(&mut secret.string_data) {
+        secret.data.insert(key, base64::encode(text.as_bytes()));
+    }
+    secret.data.values_mut().for_each(encode_anew);
+}
+
+/// Bytes are kept as bytes: line breaks in their writing are lost.
+fn encode_anew(text: &mut String) {
+    if let Ok(bytes) = base64::decode(text) {
+        *text = base64::encode(&bytes);
     }
 }
 

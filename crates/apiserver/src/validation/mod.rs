@@ -1,42 +1,80 @@
 //! Whether an object may be stored, in Kubernetes' own words and order.
+//!
+//! The checks read the object as JSON, where paths are natural; what loops write is not checked again.
 
+mod affinity;
+mod container;
+mod core;
+mod env;
+pub(crate) mod field;
 mod meta;
+mod pod;
+mod pod_update;
+mod probe;
+mod resources;
+mod security;
+mod service;
+mod volume;
 mod workload;
 
 use crate::turn::Turn;
-use kubestep_model::{Cause, Object, Status};
+use field::Errors;
+use kubestep_model::{Object, Status};
 
 /// Checks a new object.
 pub(crate) fn new_object(turn: &Turn<'_>, object: &Object) -> Result<(), Status> {
-    let mut causes = meta::new_object(object);
+    let mut errors = meta::new_meta(object.kind(), object.meta());
+    let whole = object.to_value();
     match object {
-        Object::Deployment(d) => causes.extend(workload::deployment(d, turn.settings)),
-        Object::ReplicaSet(r) => causes.extend(workload::replica_set(r, turn.settings)),
-        _ => {}
+        Object::Deployment(d) => errors.append(workload::deployment(d, &whole, turn.settings)),
+        Object::ReplicaSet(r) => errors.append(workload::replica_set(r, &whole, turn.settings)),
+        Object::Pod(p) => errors.append(pod::new_pod(p, &whole)),
+        Object::Service(s) => errors.append(service::service(s, &whole, None)),
+        _ => errors.append(core::object(object)),
     }
-    answer(object, causes)
+    answer(object, errors)
+}
+
+/// Checks only that a loop did not give a replica set another selector.
+pub(crate) fn kept_selector(turn: &Turn<'_>, new: &Object, old: &Object) -> Result<(), Status> {
+    let mut errors = Errors::new();
+    if let (Object::ReplicaSet(new), Object::ReplicaSet(old)) = (new, old) {
+        let selectors = (new.spec.selector.as_ref(), old.spec.selector.as_ref());
+        workload::same_selector(&mut errors, selectors.0, selectors.1, turn.settings);
+    }
+    answer(new, errors)
 }
 
 /// Checks the new state of an object.
 pub(crate) fn changed_object(turn: &Turn<'_>, new: &Object, old: &Object) -> Result<(), Status> {
-    let mut causes = vec![];
+    let mut errors = meta::changed_meta(new.meta(), old.meta());
+    let whole = new.to_value();
     match (new, old) {
         (Object::Deployment(new), Object::Deployment(old)) => {
-            causes.extend(workload::deployment(new, turn.settings));
-            causes.extend(workload::same_selector(&new.spec.selector, &old.spec.selector, turn.settings));
+            errors.append(workload::deployment(new, &whole, turn.settings));
+            let selectors = (new.spec.selector.as_ref(), old.spec.selector.as_ref());
+            workload::same_selector(&mut errors, selectors.0, selectors.1, turn.settings);
         }
         (Object::ReplicaSet(new), Object::ReplicaSet(old)) => {
-            causes.extend(workload::replica_set(new, turn.settings));
-            causes.extend(workload::same_selector(&new.spec.selector, &old.spec.selector, turn.settings));
+            errors.append(workload::replica_set(new, &whole, turn.settings));
+            let selectors = (new.spec.selector.as_ref(), old.spec.selector.as_ref());
+            workload::same_selector(&mut errors, selectors.0, selectors.1, turn.settings);
         }
-        _ => {}
+        (Object::Pod(new), Object::Pod(old)) => errors.append(pod_update::changed_pod(new, old, &whole)),
+        (Object::Service(new), Object::Service(old)) => {
+            errors.append(service::service(new, &whole, Some(old)))
+        }
+        _ => {
+            errors.append(core::object(new));
+            errors.append(core::changed(new, old));
+        }
     }
-    answer(new, causes)
+    answer(new, errors)
 }
 
-fn answer(object: &Object, causes: Vec<Cause>) -> Result<(), Status> {
-    if causes.is_empty() {
+fn answer(object: &Object, errors: Errors) -> Result<(), Status> {
+    if errors.is_empty() {
         return Ok(());
     }
-    Err(Status::invalid(object.kind(), &object.meta().name, causes))
+    Err(Status::invalid(object.kind(), &object.meta().name, errors.into_causes()))
 }

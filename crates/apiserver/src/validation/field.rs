@@ -1,0 +1,147 @@
+//! Refusals of single fields, in Kubernetes' words.
+//!
+//! Upstream: k8s.io/apimachinery/pkg/util/validation/field (v1.37).
+
+use kubestep_model::{Cause, text::go, text::names};
+use serde_json::Value;
+
+/// What was found wrong so far, in order.
+#[derive(Debug, Default)]
+pub(crate) struct Errors {
+    causes: Vec<Cause>,
+}
+
+impl Errors {
+    pub(crate) fn new() -> Self {
+        Errors::default()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.causes.is_empty()
+    }
+
+    pub(crate) fn into_causes(self) -> Vec<Cause> {
+        self.causes
+    }
+
+    pub(crate) fn append(&mut self, mut other: Errors) {
+        self.causes.append(&mut other.causes);
+    }
+
+    fn push(&mut self, reason: &str, field: &str, message: String) {
+        self.causes.push(Cause { reason: reason.into(), message, field: field.into() });
+    }
+
+    /// Something has to stand there.
+    pub(crate) fn required(&mut self, field: &str, detail: &str) {
+        let message =
+            if detail.is_empty() { "Required value".to_owned() } else { format!("Required value: {detail}") };
+        self.push("FieldValueRequired", field, message);
+    }
+
+    /// What stands there is wrong; `shown` is how Go prints it.
+    pub(crate) fn invalid(&mut self, field: &str, shown: &str, detail: &str) {
+        let message = if detail.is_empty() {
+            format!("Invalid value: {shown}")
+        } else {
+            format!("Invalid value: {shown}: {detail}")
+        };
+        self.push("FieldValueInvalid", field, message);
+    }
+
+    /// As `invalid`, for a text.
+    pub(crate) fn invalid_text(&mut self, field: &str, text: &str, detail: &str) {
+        self.invalid(field, &go::quote(text), detail);
+    }
+
+    /// One refusal for each message of a check.
+    pub(crate) fn invalid_each(&mut self, field: &str, text: &str, messages: Vec<String>) {
+        for message in messages {
+            self.invalid_text(field, text, &message);
+        }
+    }
+
+    /// One refusal for each message of a check of a number.
+    pub(crate) fn invalid_number(&mut self, field: &str, number: i64, messages: Vec<String>) {
+        for message in messages {
+            self.invalid(field, &number.to_string(), &message);
+        }
+    }
+
+    /// Only some values are known.
+    pub(crate) fn not_supported(&mut self, field: &str, shown: &str, known: &[&str]) {
+        let known: Vec<String> = known.iter().map(|k| go::quote(k)).collect();
+        let message = format!("Unsupported value: {shown}: supported values: {}", known.join(", "));
+        self.push("FieldValueNotSupported", field, message);
+    }
+
+    /// As `not_supported`, for a text.
+    pub(crate) fn not_supported_text(&mut self, field: &str, text: &str, known: &[&str]) {
+        self.not_supported(field, &go::quote(text), known);
+    }
+
+    /// It stands there twice; `shown` is how Go prints it.
+    pub(crate) fn duplicate(&mut self, field: &str, shown: &str) {
+        self.push("FieldValueDuplicate", field, format!("Duplicate value: {shown}"));
+    }
+
+    /// It may not stand there.
+    pub(crate) fn forbidden(&mut self, field: &str, detail: &str) {
+        self.push("FieldValueForbidden", field, format!("Forbidden: {detail}"));
+    }
+
+    /// It names something that is not there.
+    pub(crate) fn not_found(&mut self, field: &str, text: &str) {
+        self.push("FieldValueNotFound", field, format!("Not found: {}", go::quote(text)));
+    }
+
+    /// It is too long.
+    pub(crate) fn too_long(&mut self, field: &str, bytes: usize) {
+        self.push("FieldValueTooLong", field, format!("Too long: may not be more than {bytes} bytes"));
+    }
+
+    /// There are too many.
+    pub(crate) fn too_many(&mut self, field: &str, count: usize, most: usize) {
+        self.push("FieldValueTooMany", field, format!("Too many: {count}: must have at most {most} items"));
+    }
+
+    /// Numbers below zero are refused.
+    pub(crate) fn not_negative(&mut self, field: &str, number: i64) {
+        if number < 0 {
+            self.invalid(field, &number.to_string(), NEGATIVE);
+        }
+    }
+
+    /// A name that has to be a DNS label.
+    pub(crate) fn dns_label(&mut self, field: &str, text: &str) {
+        self.invalid_each(field, text, names::is_dns1123_label(text));
+    }
+}
+
+pub(crate) const NEGATIVE: &str = "must be greater than or equal to 0";
+pub(crate) const IMMUTABLE: &str = "field is immutable";
+
+/// A text, empty where none stands.
+pub(crate) fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+/// A number, 0 where none stands.
+pub(crate) fn number(value: &Value) -> i64 {
+    value.as_i64().unwrap_or(0)
+}
+
+/// The items of a list, none where no list stands.
+pub(crate) fn items(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+/// The entries of a map, sorted by key.
+pub(crate) fn entries(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    value.as_object().into_iter().flatten()
+}
+
+/// Whether a field is set to true.
+pub(crate) fn flag(value: &Value) -> bool {
+    value.as_bool().unwrap_or(false)
+}

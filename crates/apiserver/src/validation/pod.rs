@@ -1,0 +1,199 @@
+//! Pods and pod templates.
+//!
+//! Upstream: pkg/apis/core/validation, ValidatePodSpec and what it calls (v1.37).
+
+use super::{
+    affinity, container,
+    field::{Errors, flag, items, number, text},
+    meta, security, volume,
+};
+use kubestep_model::{Labels, Pod, text::names};
+use serde_json::Value;
+
+const POLICIES: [&str; 3] = ["Always", "OnFailure", "Never"];
+const DNS_POLICIES: [&str; 4] = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"];
+
+/// A template of pods at `field`.
+pub(super) fn template(errors: &mut Errors, template: &Value, field: &str) {
+    let map = |name: &str| -> Labels {
+        serde_json::from_value(template["metadata"][name].clone()).unwrap_or_default()
+    };
+    meta::labels(errors, &map("labels"), &format!("{field}.labels"));
+    meta::annotations(errors, &map("annotations"), &format!("{field}.annotations"));
+    let spec = format!("{field}.spec");
+    pod_spec(errors, &template["spec"], &spec, false);
+    if !items(&template["spec"]["ephemeralContainers"]).is_empty() {
+        errors.forbidden(
+            &format!("{spec}.ephemeralContainers"),
+            "ephemeral containers not allowed in pod template",
+        );
+    }
+}
+
+/// A pod that is made.
+pub(super) fn new_pod(pod: &Pod, whole: &Value) -> Errors {
+    let mut errors = Errors::new();
+    pod_spec(&mut errors, &whole["spec"], "spec", true);
+    if !items(&whole["spec"]["ephemeralContainers"]).is_empty() {
+        errors.forbidden("spec.ephemeralContainers", "cannot be set on create");
+    }
+    if !pod.spec.node_name.is_empty() && !pod.spec.scheduling_gates.is_empty() {
+        errors.forbidden("spec.nodeName", "cannot be set until all schedulingGates have been cleared");
+    }
+    errors
+}
+
+/// What a pod or a template wants.
+pub(super) fn pod_spec(errors: &mut Errors, spec: &Value, field: &str, is_pod: bool) {
+    let at = |name: &str| format!("{field}.{name}");
+    let volumes = volume::volumes(errors, &spec["volumes"], &at("volumes"));
+    container::containers(errors, spec, field, &volumes);
+    container::init_containers(errors, spec, field, &volumes);
+    container::pod_level_resources(errors, spec, field);
+    policies(errors, spec, field);
+    let selector: Labels = serde_json::from_value(spec["nodeSelector"].clone()).unwrap_or_default();
+    meta::labels(errors, &selector, &at("nodeSelector"));
+    host_ports(errors, spec, field);
+    security::pod(errors, spec, field, is_pod);
+    affinity::affinity(errors, &spec["affinity"], &at("affinity"));
+    dns_config(errors, spec, &at("dnsConfig"));
+    gates(errors, spec, field);
+    affinity::spread(errors, &spec["topologySpreadConstraints"], &at("topologySpreadConstraints"));
+    names_in_spec(errors, spec, field);
+    let deadline = &spec["activeDeadlineSeconds"];
+    if !deadline.is_null() {
+        let seconds = number(deadline);
+        errors.invalid_number(
+            &at("activeDeadlineSeconds"),
+            seconds,
+            names::is_in_range(seconds, 1, i32::MAX.into()),
+        );
+    }
+    for part in ["hostname", "subdomain"] {
+        if !text(&spec[part]).is_empty() {
+            errors.dns_label(&at(part), text(&spec[part]));
+        }
+    }
+    affinity::tolerations(errors, &spec["tolerations"], &at("tolerations"));
+    for (i, alias) in items(&spec["hostAliases"]).iter().enumerate() {
+        let ip = text(&alias["ip"]);
+        if !is_ip(ip) {
+            errors.invalid_text(&format!("{}[{i}].ip", at("hostAliases")), ip, NOT_AN_IP);
+        }
+        for (j, host) in items(&alias["hostnames"]).iter().enumerate() {
+            let field = format!("{}[{i}].hostnames[{j}]", at("hostAliases"));
+            errors.invalid_each(&field, text(host), names::is_dns1123_subdomain(text(host)));
+        }
+    }
+    let class = text(&spec["priorityClassName"]);
+    if !class.is_empty() {
+        errors.invalid_each(&at("priorityClassName"), class, names::is_dns1123_subdomain(class));
+    }
+    let preemption = text(&spec["preemptionPolicy"]);
+    if !preemption.is_empty() && !matches!(preemption, "PreemptLowerPriority" | "Never") {
+        errors.not_supported_text(&at("preemptionPolicy"), preemption, &["PreemptLowerPriority", "Never"]);
+    }
+}
+
+pub(super) const NOT_AN_IP: &str = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
+
+pub(super) fn is_ip(text: &str) -> bool {
+    text.parse::<std::net::IpAddr>().is_ok()
+}
+
+fn policies(errors: &mut Errors, spec: &Value, field: &str) {
+    let restart = text(&spec["restartPolicy"]);
+    if restart.is_empty() {
+        errors.required(&format!("{field}.restartPolicy"), "");
+    } else if !POLICIES.contains(&restart) {
+        errors.not_supported_text(&format!("{field}.restartPolicy"), restart, &POLICIES);
+    }
+    let dns = text(&spec["dnsPolicy"]);
+    if dns.is_empty() {
+        errors.required(&format!("{field}.dnsPolicy"), "");
+    } else if !DNS_POLICIES.contains(&dns) {
+        errors.not_supported_text(&format!("{field}.dnsPolicy"), dns, &DNS_POLICIES);
+    }
+}
+
+/// On the host's network a port of the host is the container's own.
+fn host_ports(errors: &mut Errors, spec: &Value, field: &str) {
+    if !flag(&spec["hostNetwork"]) {
+        return;
+    }
+    for list in ["containers", "initContainers"] {
+        for (i, container) in items(&spec[list]).iter().enumerate() {
+            for (j, port) in items(&container["ports"]).iter().enumerate() {
+                let host = number(&port["hostPort"]);
+                if host != 0 && host != number(&port["containerPort"]) {
+                    let field = format!("{field}.{list}[{i}].ports[{j}].hostPort");
+                    let why = "must match `containerPort` when `hostNetwork` is true";
+                    errors.invalid(&field, &host.to_string(), why);
+                }
+            }
+        }
+    }
+}
+
+const MOST_NAMESERVERS: usize = 3;
+const MOST_SEARCHES: usize = 32;
+
+fn dns_config(errors: &mut Errors, spec: &Value, field: &str) {
+    let config = &spec["dnsConfig"];
+    if text(&spec["dnsPolicy"]) == "None" {
+        if config.is_null() {
+            errors.required(field, "must provide `dnsConfig` when `dnsPolicy` is None");
+            return;
+        }
+        if items(&config["nameservers"]).is_empty() {
+            let why = "must provide at least one DNS nameserver when `dnsPolicy` is None";
+            errors.required(&format!("{field}.nameservers"), why);
+            return;
+        }
+    }
+    let servers = items(&config["nameservers"]);
+    if servers.len() > MOST_NAMESERVERS {
+        let why = format!("must not have more than {MOST_NAMESERVERS} nameservers");
+        errors.invalid(&format!("{field}.nameservers"), &config["nameservers"].to_string(), &why);
+    }
+    for (i, server) in servers.iter().enumerate().filter(|(_, s)| !is_ip(text(s))) {
+        errors.invalid_text(&format!("{field}.nameservers[{i}]"), text(server), NOT_AN_IP);
+    }
+    let searches = items(&config["searches"]);
+    if searches.len() > MOST_SEARCHES {
+        let why = format!("must not have more than {MOST_SEARCHES} search paths");
+        errors.invalid(&format!("{field}.searches"), &config["searches"].to_string(), &why);
+    }
+    for (i, option) in items(&config["options"]).iter().enumerate() {
+        if text(&option["name"]).is_empty() {
+            errors.required(&format!("{field}.options[{i}]"), "must not be empty");
+        }
+    }
+}
+
+fn gates(errors: &mut Errors, spec: &Value, field: &str) {
+    for (i, gate) in items(&spec["readinessGates"]).iter().enumerate() {
+        let name = text(&gate["conditionType"]);
+        let field = format!("{field}.readinessGates[{i}].conditionType");
+        errors.invalid_each(&field, name, names::is_qualified_name(name));
+    }
+    let mut seen: Vec<&str> = vec![];
+    for (i, gate) in items(&spec["schedulingGates"]).iter().enumerate() {
+        let name = text(&gate["name"]);
+        let field = format!("{field}.schedulingGates[{i}]");
+        errors.invalid_each(&format!("{field}.name"), name, names::is_qualified_name(name));
+        if seen.contains(&name) {
+            errors.duplicate(&format!("{field}.name"), &Value::from(name).to_string());
+        }
+        seen.push(name);
+    }
+}
+
+fn names_in_spec(errors: &mut Errors, spec: &Value, field: &str) {
+    for part in ["serviceAccountName", "nodeName"] {
+        let name = text(&spec[part]);
+        if !name.is_empty() {
+            errors.invalid_each(&format!("{field}.{part}"), name, names::is_dns1123_subdomain(name));
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! What may still change about a pod: images, deadlines, more tolerations, gates, and what only tightens.
+//!
+//! Upstream: pkg/apis/core/validation, ValidatePodUpdate (v1.37).
+
+use super::{field::Errors, pod};
+use kubestep_model::{Container, Pod, PodSpec, text::names};
+use serde_json::Value;
+
+const ONLY: &str = "pod updates may not change fields other than `spec.containers[*].image`,\
+    `spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing \
+    tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
+
+pub(super) fn changed_pod(new: &Pod, old: &Pod, whole: &Value) -> Errors {
+    let mut errors = Errors::new();
+    pod::pod_spec(&mut errors, &whole["spec"], "spec", true);
+    for (part, new, old) in [
+        ("containers", &new.spec.containers, &old.spec.containers),
+        ("initContainers", &new.spec.init_containers, &old.spec.init_containers),
+    ] {
+        if new.len() != old.len() {
+            errors.forbidden(&format!("spec.{part}"), "pod updates may not add or remove containers");
+            return errors;
+        }
+    }
+    images(&mut errors, &new.spec.containers, "containers");
+    images(&mut errors, &new.spec.init_containers, "initContainers");
+    deadline(&mut errors, &new.spec, &old.spec);
+    tolerations(&mut errors, new, old);
+    if changed_elsewhere(&new.spec, &old.spec) {
+        errors.forbidden("spec", ONLY);
+    }
+    errors
+}
+
+/// An image may be replaced, not taken away; the general checks have said so already where the field is empty.
+fn images(errors: &mut Errors, containers: &[Container], part: &str) {
+    for (i, container) in containers.iter().enumerate() {
+        if container.image.trim() != container.image {
+            let field = format!("spec.{part}[{i}].image");
+            errors.invalid_text(&field, &container.image, "must not have leading or trailing whitespace");
+        }
+    }
+}
+
+fn deadline(errors: &mut Errors, new: &PodSpec, old: &PodSpec) {
+    const FIELD: &str = "spec.activeDeadlineSeconds";
+    match (new.active_deadline_seconds, old.active_deadline_seconds) {
+        (Some(new), old) => {
+            if !(0..=i64::from(i32::MAX)).contains(&new) {
+                errors.invalid_number(FIELD, new, names::is_in_range(new, 0, i32::MAX.into()));
+                return;
+            }
+            if old.is_some_and(|old| old < new) {
+                errors.invalid(FIELD, &new.to_string(), "must be less than or equal to previous value");
+            }
+        }
+        (None, Some(_)) => {
+            errors.invalid(FIELD, "null", "must not update from a positive integer to nil value")
+        }
+        (None, None) => {}
+    }
+}
+
+/// Tolerations may be added; those that are there stay, in any order.
+fn tolerations(errors: &mut Errors, new: &Pod, old: &Pod) {
+    let kept = old.spec.tolerations.iter().all(|t| {
+        new.spec.tolerations.iter().any(|n| {
+            let mut same = n.clone();
+            same.toleration_seconds = t.toleration_seconds;
+            same == *t
+        })
+    });
+    if !kept {
+        errors.forbidden(
+            "spec.tolerations",
+            "existing toleration can not be modified except its tolerationSeconds",
+        );
+    }
+}
+
+/// Whether anything else differs once all that may change is made equal.
+fn changed_elsewhere(new: &PodSpec, old: &PodSpec) -> bool {
+    let mut rest = new.clone();
+    for (new, old) in rest.containers.iter_mut().zip(&old.containers) {
+        new.image.clone_from(&old.image);
+    }
+    for (new, old) in rest.init_containers.iter_mut().zip(&old.init_containers) {
+        new.image.clone_from(&old.image);
+    }
+    rest.active_deadline_seconds = old.active_deadline_seconds;
+    rest.tolerations.clone_from(&old.tolerations);
+    if old.termination_grace_period_seconds.is_some_and(|s| s < 0)
+        && rest.termination_grace_period_seconds == Some(1)
+    {
+        rest.termination_grace_period_seconds = old.termination_grace_period_seconds;
+    }
+    let gated = !old.scheduling_gates.is_empty();
+    // Gates may be removed; while there are any, the wishes about nodes may be tightened.
+    if rest.scheduling_gates.iter().all(|gate| old.scheduling_gates.contains(gate)) {
+        rest.scheduling_gates.clone_from(&old.scheduling_gates);
+    }
+    if gated {
+        let tightened = old.node_selector.iter().all(|(k, v)| rest.node_selector.get(k) == Some(v));
+        if tightened {
+            rest.node_selector.clone_from(&old.node_selector);
+        }
+        if old.affinity.as_ref().is_none_or(|a| a.node_affinity.is_none()) {
+            rest.affinity.clone_from(&old.affinity);
+        }
+    }
+    rest != *old
+}

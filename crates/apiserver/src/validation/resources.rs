@@ -1,0 +1,158 @@
+//! Requests and limits.
+//!
+//! Upstream: pkg/apis/core/validation, ValidateContainerResourceRequirements (v1.37).
+
+use super::field::{Errors, NEGATIVE, entries, text};
+use kubestep_model::{Quantity, text::names};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+const CONTAINER_RESOURCES: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
+
+type Amounts = BTreeMap<String, Quantity>;
+
+fn amounts(resources: &Value, part: &str) -> Amounts {
+    entries(&resources[part])
+        .filter_map(|(name, value)| serde_json::from_value(value.clone()).ok().map(|q| (name.clone(), q)))
+        .collect()
+}
+
+pub(super) fn container(errors: &mut Errors, resources: &Value, field: &str) {
+    let (limits, requests) = (amounts(resources, "limits"), amounts(resources, "requests"));
+    for (name, amount) in &limits {
+        one(errors, name, amount, &format!("{field}.limits[{name}]"));
+    }
+    for (name, amount) in &requests {
+        one(errors, name, amount, &format!("{field}.requests[{name}]"));
+        let shown = amount.to_string();
+        let requests = format!("{field}.requests");
+        match limits.get(name) {
+            Some(limit) if !overcommitted(name) && !amount.cmp(limit).is_eq() => {
+                errors.invalid_text(&requests, &shown, &format!("must be equal to {name} limit of {limit}"));
+            }
+            Some(limit) if amount.cmp(limit).is_gt() => {
+                errors.invalid_text(
+                    &requests,
+                    &shown,
+                    &format!("must be less than or equal to {name} limit of {limit}"),
+                );
+            }
+            None if !overcommitted(name) => {
+                errors.required(
+                    &format!("{field}.limits"),
+                    "Limit must be set for non overcommitable resources",
+                );
+            }
+            _ => {}
+        }
+    }
+    let all = || limits.keys().chain(requests.keys());
+    let huge = all().any(|name| name.starts_with("hugepages-"));
+    if huge && !all().any(|name| matches!(name.as_str(), "cpu" | "memory")) {
+        errors.forbidden(field, "HugePages require cpu or memory");
+    }
+}
+
+fn one(errors: &mut Errors, name: &str, amount: &Quantity, field: &str) {
+    errors.invalid_each(field, name, names::is_qualified_name(name));
+    if !name.contains('/') {
+        if !is_standard(name) {
+            errors.invalid_text(field, name, "must be a standard resource type or fully qualified");
+        }
+        if !CONTAINER_RESOURCES.contains(&name) && !name.starts_with("hugepages-") {
+            errors.invalid_text(field, name, "must be a standard resource for containers");
+        }
+    } else if !is_native(name) && name.starts_with("requests.") {
+        errors.invalid_text(field, name, "doesn't follow extended resource name standard");
+    }
+    quantity(errors, name, amount, field);
+}
+
+/// An amount that may be negative nowhere, and broken only for divisible resources.
+pub(super) fn quantity(errors: &mut Errors, name: &str, amount: &Quantity, field: &str) {
+    if amount.sign() < 0 {
+        errors.invalid_text(field, &amount.to_string(), NEGATIVE);
+    }
+    let counted = matches!(
+        name,
+        "pods"
+            | "services"
+            | "replicationcontrollers"
+            | "resourcequotas"
+            | "secrets"
+            | "configmaps"
+            | "persistentvolumeclaims"
+            | "services.nodeports"
+            | "services.loadbalancers"
+    ) || name.starts_with("count/");
+    if (counted || is_extended(name)) && amount.milli_value() % 1000 != 0 {
+        errors.invalid_text(field, &amount.to_string(), "must be an integer");
+    }
+}
+
+fn is_native(name: &str) -> bool {
+    !name.contains('/') || name.contains("kubernetes.io/")
+}
+
+fn is_extended(name: &str) -> bool {
+    !is_native(name) && !name.starts_with("requests.") && !name.starts_with("count/")
+}
+
+/// Resources of which more may be promised than there is.
+fn overcommitted(name: &str) -> bool {
+    is_native(name) && !name.starts_with("hugepages-")
+}
+
+pub(super) fn is_standard(name: &str) -> bool {
+    matches!(
+        name,
+        "cpu"
+            | "memory"
+            | "ephemeral-storage"
+            | "storage"
+            | "requests.cpu"
+            | "requests.memory"
+            | "requests.ephemeral-storage"
+            | "limits.cpu"
+            | "limits.memory"
+            | "limits.ephemeral-storage"
+            | "requests.storage"
+            | "pods"
+            | "services"
+            | "replicationcontrollers"
+            | "resourcequotas"
+            | "secrets"
+            | "configmaps"
+            | "persistentvolumeclaims"
+            | "services.nodeports"
+            | "services.loadbalancers"
+    ) || name.starts_with("hugepages-")
+        || name.starts_with("requests.hugepages-")
+}
+
+/// No container may have a limit above the pod's, nor may they together ask for more than the pod asks.
+pub(super) fn within_pod(errors: &mut Errors, whole: &Value, containers: &[Value], field: &str) {
+    let (limits, requests) = (amounts(whole, "limits"), amounts(whole, "requests"));
+    let mut sums = Amounts::new();
+    for container in containers {
+        kubestep_model::resources::add(&mut sums, &amounts(&container["resources"], "requests"));
+    }
+    for (name, asked) in &requests {
+        if let Some(sum) = sums.get(name).filter(|sum| sum.cmp(asked).is_gt()) {
+            let why = format!("must be greater than or equal to aggregate container requests of {sum}");
+            errors.invalid_text(&format!("{field}.requests[{name}]"), &asked.to_string(), &why);
+        }
+    }
+    for container in containers {
+        for (name, limit) in amounts(&container["resources"], "limits") {
+            if let Some(most) = limits.get(&name).filter(|most| limit.cmp(most).is_gt()) {
+                let field = format!("{field}.containers[{}][{name}].limits", text(&container["name"]));
+                errors.invalid_text(
+                    &field,
+                    &limit.to_string(),
+                    &format!("must be less than or equal to pod limits of {most}"),
+                );
+            }
+        }
+    }
+}
