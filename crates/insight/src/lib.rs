@@ -1,0 +1,18 @@
+//! Gap, verdict, why (section 4b of the design): pure questions to a world and its records.
+//!
+//! No controller knows this crate; lessons and the page both ask it. It answers in codes and values; sentences live
+//! in one table per language.
+
+mod blocker;
+mod chain;
+mod gap;
+mod gaps;
+mod look;
+mod verdict;
+
+pub use blocker::{Blocker, Refusal};
+pub use chain::{Link, Said, why};
+pub use gap::{Measure, measure};
+pub use gaps::{Gap, Gaps};
+pub use look::{children, new_replica_set, pods_of, services_of};
+pub use verdict::{Kind, Verdict, but, verdict};

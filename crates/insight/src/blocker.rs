@@ -1,0 +1,271 @@
+//! What an open gap waits for: a closed list, found from objects, the world's faults and its loops.
+
+use crate::look::{children, new_replica_set, pods_of};
+use kubestep_cluster::{ProcessId, World};
+use kubestep_model::{ContainerStatus, Deployment, Instant, Key, Kind, Object, Pod, ReplicaSet, Resource, Time};
+use std::time::Duration;
+
+/// How a write was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Refusal {
+    Quota,
+    LimitRange,
+    Forbidden,
+    Invalid,
+    Other,
+}
+
+/// The end of a chain of waiting.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Blocker {
+    /// Its loop has not looked at it yet.
+    NotObserved,
+    /// Its loop was stopped, has crashed, or is told nothing.
+    LoopStopped { who: String },
+    WatchHeld { who: String, kind: String },
+    /// A write is refused again and again.
+    Refused { how: Refusal, message: String },
+    Paused,
+    /// Others come first: surge and unavailability.
+    Turn,
+    /// No node takes the pod.
+    NothingFits { message: String },
+    /// An image that does not come.
+    Image { image: String, reason: String, absent: bool },
+    /// A config map, secret or volume that is missing.
+    Configuration { message: String },
+    /// A container that ends again and again.
+    Ends { container: String, code: i32, reason: String, restarts: i32 },
+    /// A probe that fails.
+    Probe { container: String },
+    /// It goes on by itself when the clock says so.
+    Time { what: &'static str },
+    /// The pod's node does not answer.
+    NodeSilent { node: String },
+    /// Something holds the object back from going away.
+    Finalizer { names: Vec<String> },
+    /// It is on its way; nothing stands in it.
+    UnderWay,
+    /// Nothing acts on such objects.
+    NoLoop,
+}
+
+impl Blocker {
+    /// Whether only waiting is left: the gap will not close by what is under way.
+    pub fn stalls(&self) -> bool {
+        !matches!(self, Blocker::NotObserved | Blocker::Turn | Blocker::Time { .. } | Blocker::UnderWay)
+    }
+
+    /// Its code, for tables of sentences.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Blocker::NotObserved => "not-observed",
+            Blocker::LoopStopped { .. } => "loop-stopped",
+            Blocker::WatchHeld { .. } => "watch-held",
+            Blocker::Refused { .. } => "refused",
+            Blocker::Paused => "paused",
+            Blocker::Turn => "turn",
+            Blocker::NothingFits { .. } => "nothing-fits",
+            Blocker::Image { .. } => "image",
+            Blocker::Configuration { .. } => "configuration",
+            Blocker::Ends { .. } => "ends",
+            Blocker::Probe { .. } => "probe",
+            Blocker::Time { .. } => "time",
+            Blocker::NodeSilent { .. } => "node-silent",
+            Blocker::Finalizer { .. } => "finalizer",
+            Blocker::UnderWay => "under-way",
+            Blocker::NoLoop => "no-loop",
+        }
+    }
+}
+
+/// The object that an open gap goes back to one step further down, or what it waits for.
+pub(crate) enum Next {
+    Object(Key),
+    End(Blocker),
+}
+
+/// One step down from an object with an open gap.
+pub(crate) fn next(world: &World, object: &Object) -> Next {
+    if object.meta().is_terminating() {
+        return Next::End(ending(world, object));
+    }
+    match object {
+        Object::Deployment(d) => deployment(world, object, d),
+        Object::ReplicaSet(set) => replica_set(world, object, set),
+        Object::Pod(pod) => Next::End(of_pod(world, pod)),
+        Object::Node(node) => Next::End(Blocker::NodeSilent { node: node.metadata.name.to_string() }),
+        Object::Namespace(_) => Next::End(Blocker::UnderWay),
+        _ => Next::End(Blocker::NoLoop),
+    }
+}
+
+fn ending(world: &World, object: &Object) -> Blocker {
+    if let Object::Pod(pod) = object
+        && node_is_silent(world, pod)
+    {
+        return Blocker::NodeSilent { node: pod.spec.node_name.to_string() };
+    }
+    let meta = object.meta();
+    if meta.finalizers.is_empty() { Blocker::Time { what: "grace" } } else { Blocker::Finalizer { names: meta.finalizers.clone() } }
+}
+
+/// A loop of the controller manager that cannot act, or the whole process.
+fn loop_fault(world: &World, name: &str, kinds: &[Kind]) -> Option<Blocker> {
+    let manager = world.process(&ProcessId::Manager)?;
+    if manager.health != kubestep_cluster::Health::Up {
+        return Some(Blocker::LoopStopped { who: "kube-controller-manager".into() });
+    }
+    if world.loops().any(|(c, l)| c.name() == name && l.stopped) {
+        return Some(Blocker::LoopStopped { who: name.into() });
+    }
+    held(world, &ProcessId::Manager, name, kinds)
+}
+
+fn held(world: &World, process: &ProcessId, who: &str, kinds: &[Kind]) -> Option<Blocker> {
+    let state = world.process(process)?;
+    let kind = kinds.iter().find(|k| world.faults().holds(process, **k) && state.behind(**k) > 0)?;
+    Some(Blocker::WatchHeld { who: who.into(), kind: kind.resource().into() })
+}
+
+fn deployment(world: &World, object: &Object, d: &Deployment) -> Next {
+    if d.status.observed_generation < d.metadata.generation {
+        let fault = loop_fault(world, "deployment", &[Kind::Deployment, Kind::ReplicaSet]);
+        return Next::End(fault.unwrap_or(Blocker::NotObserved));
+    }
+    if let Some(failure) = d.condition("ReplicaFailure").filter(|c| c.status == "True")
+        && new_replica_set(world.store(), d).is_none()
+    {
+        return Next::End(refused(&failure.message));
+    }
+    let new = new_replica_set(world.store(), d);
+    if let Some(set) = new
+        && crate::measure(&Object::from(set.clone())).is_some()
+    {
+        return Next::Object(set.key());
+    }
+    let old = children(world.store(), object, Kind::ReplicaSet).find(|o| crate::measure(o).is_some());
+    if let Some(set) = old {
+        return Next::Object(set.key());
+    }
+    if d.spec.paused {
+        return Next::End(Blocker::Paused);
+    }
+    Next::End(loop_fault(world, "deployment", &[Kind::Deployment, Kind::ReplicaSet]).unwrap_or(Blocker::Turn))
+}
+
+fn replica_set(world: &World, object: &Object, set: &ReplicaSet) -> Next {
+    let pods = pods_of(world.store(), object);
+    let open = |p: &&&Pod| crate::measure(&Object::from((**p).clone())).is_some() && !p.metadata.is_terminating();
+    // A pod that stalls says more than one that is under way; of those, the oldest.
+    let worst = pods.iter().filter(open).max_by_key(|p| (of_pod(world, p).stalls(), std::cmp::Reverse(p.metadata.creation_timestamp)));
+    let short = i32::try_from(pods.iter().filter(|p| p.is_active()).count()).unwrap_or(i32::MAX) < set.replicas();
+    if let Some(failure) = set.condition("ReplicaFailure").filter(|c| c.status == "True" && short) {
+        return Next::End(refused(&failure.message));
+    }
+    if let Some(pod) = worst {
+        return Next::Object(pod.key());
+    }
+    let fault = loop_fault(world, "replicaset", &[Kind::ReplicaSet, Kind::Pod]);
+    let waits = if set.status.available_replicas < set.status.ready_replicas { Blocker::Time { what: "min-ready" } } else { Blocker::NotObserved };
+    Next::End(fault.unwrap_or(waits))
+}
+
+fn refused(message: &str) -> Blocker {
+    let how = if message.contains("exceeded quota") || message.contains("failed quota") {
+        Refusal::Quota
+    } else if message.contains("usage per") {
+        Refusal::LimitRange
+    } else if message.contains("is invalid") {
+        Refusal::Invalid
+    } else if message.contains("forbidden") {
+        Refusal::Forbidden
+    } else {
+        Refusal::Other
+    };
+    Blocker::Refused { how, message: message.into() }
+}
+
+fn node_is_silent(world: &World, pod: &Pod) -> bool {
+    let kubelet = ProcessId::Kubelet(pod.spec.node_name.clone());
+    let down = world.process(&kubelet).is_some_and(|p| p.health != kubestep_cluster::Health::Up);
+    !pod.spec.node_name.is_empty() && (down || world.faults().is_cut(&kubelet))
+}
+
+/// What a pod that is not ready waits for.
+pub(crate) fn of_pod(world: &World, pod: &Pod) -> Blocker {
+    if pod.spec.node_name.is_empty() {
+        return unscheduled(world, pod);
+    }
+    if node_is_silent(world, pod) {
+        return Blocker::NodeSilent { node: pod.spec.node_name.to_string() };
+    }
+    let statuses = pod.status.init_container_statuses.iter().chain(&pod.status.container_statuses);
+    let found = statuses.filter(|s| !s.ready || s.state.running.is_none()).find_map(|s| of_container(world, pod, s));
+    found.unwrap_or(Blocker::UnderWay)
+}
+
+fn unscheduled(world: &World, pod: &Pod) -> Blocker {
+    let scheduler = world.process(&ProcessId::Scheduler);
+    if scheduler.is_some_and(|p| p.health != kubestep_cluster::Health::Up) {
+        return Blocker::LoopStopped { who: "kube-scheduler".into() };
+    }
+    if let Some(held) = held(world, &ProcessId::Scheduler, "kube-scheduler", &[Kind::Pod, Kind::Node]) {
+        return held;
+    }
+    match pod.condition("PodScheduled") {
+        Some(c) if c.status == "False" => Blocker::NothingFits { message: c.message.clone() },
+        _ => Blocker::UnderWay,
+    }
+}
+
+fn of_container(world: &World, pod: &Pod, status: &ContainerStatus) -> Option<Blocker> {
+    if let Some(waiting) = &status.state.waiting {
+        return of_waiting(world, pod, status, &waiting.reason, &waiting.message);
+    }
+    if let Some(ended) = &status.state.terminated {
+        if pod.spec.restart_policy == "Never" || (pod.spec.restart_policy == "OnFailure" && ended.exit_code == 0) {
+            return None;
+        }
+        return Some(ends(status));
+    }
+    let started = status.state.running.as_ref().and_then(|r| r.started_at);
+    let container = pod.spec.containers.iter().find(|c| c.name == status.name)?;
+    let probe = container.readiness_probe.as_ref().or(container.startup_probe.as_ref())?;
+    let patience = i64::from(probe.initial_delay_seconds) + i64::from(probe.period_seconds.max(1)) * i64::from(probe.failure_threshold.max(1));
+    let over = started.is_some_and(|s| past(world.now(), s, patience));
+    Some(if over { Blocker::Probe { container: status.name.clone() } } else { Blocker::UnderWay })
+}
+
+fn past(now: Instant, since: Time, seconds: i64) -> bool {
+    now.since(since.instant()) > Duration::from_secs(u64::try_from(seconds).unwrap_or(0))
+}
+
+fn of_waiting(world: &World, pod: &Pod, status: &ContainerStatus, reason: &str, message: &str) -> Option<Blocker> {
+    let image = || pod.spec.containers.iter().chain(&pod.spec.init_containers).find(|c| c.name == status.name).map(|c| c.image.clone()).unwrap_or_default();
+    Some(match reason {
+        "ErrImagePull" | "ImagePullBackOff" | "InvalidImageName" | "ErrImageNeverPull" | "RegistryUnavailable" => {
+            let image = image();
+            let row = world.registry().get(&image);
+            if row.is_some_and(|r| !r.denied) && matches!(reason, "ErrImagePull" | "ImagePullBackOff") {
+                return Some(Blocker::Time { what: "pull-back-off" });
+            }
+            Blocker::Image { absent: row.is_none(), image, reason: reason.into() }
+        }
+        "CrashLoopBackOff" => ends(status),
+        "CreateContainerConfigError" | "CreateContainerError" | "RunContainerError" => Blocker::Configuration { message: message.into() },
+        _ => return None,
+    })
+}
+
+fn ends(status: &ContainerStatus) -> Blocker {
+    let last = status.state.terminated.as_ref().or(status.last_state.terminated.as_ref());
+    let (code, reason) = last.map_or((0, String::new()), |t| (t.exit_code, t.reason.clone()));
+    let restarts = status.restart_count;
+    if restarts == 0 {
+        return Blocker::UnderWay;
+    }
+    Blocker::Ends { container: status.name.clone(), code, reason, restarts }
+}

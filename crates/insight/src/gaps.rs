@@ -1,0 +1,98 @@
+//! All open gaps of a world and their ages, followed from step to step.
+
+use crate::{Measure, measure};
+use imbl::OrdMap;
+use kubestep_cluster::{ChangeRef, World};
+use kubestep_model::{Instant, Key, Object};
+
+/// One open gap.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gap {
+    /// Its size.
+    pub measure: Measure,
+    /// Since when it has been open without a break.
+    pub opened: Instant,
+    /// When it last got smaller.
+    pub moved: Instant,
+}
+
+/// The open gaps by object. Cloning is cheap.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Gaps {
+    open: OrdMap<Key, Gap>,
+    /// Since when there has been none, if there is none.
+    closed: Instant,
+}
+
+impl Gaps {
+    /// The gaps of a world that was just started; their ages count from now.
+    pub fn begin(world: &World) -> Self {
+        let mut gaps = Gaps { open: OrdMap::new(), closed: world.now() };
+        for object in world.store().all() {
+            gaps.look(&object.key(), Some(object), world.now());
+        }
+        gaps
+    }
+
+    /// The gaps after a step that made these changes.
+    pub fn follow(&mut self, world: &World, changes: &[ChangeRef]) {
+        let was_open = !self.open.is_empty();
+        for change in changes {
+            self.look(&change.key, world.store().get(&change.key), world.now());
+        }
+        if was_open && self.open.is_empty() {
+            self.closed = world.now();
+        }
+    }
+
+    fn look(&mut self, key: &Key, object: Option<&Object>, now: Instant) {
+        let Some(fresh) = object.and_then(measure) else {
+            self.open.remove(key);
+            return;
+        };
+        let gap = match self.open.get(key) {
+            None => Gap { measure: fresh, opened: now, moved: now },
+            Some(old) => {
+                let moved = if fresh.distance < old.measure.distance { now } else { old.moved };
+                Gap { measure: fresh, opened: old.opened, moved }
+            }
+        };
+        self.open.insert(key.clone(), gap);
+    }
+
+    /// An object's gap.
+    pub fn get(&self, key: &Key) -> Option<&Gap> {
+        self.open.get(key)
+    }
+
+    /// All open gaps.
+    pub fn iter(&self) -> impl Iterator<Item = (&Key, &Gap)> {
+        self.open.iter()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    /// Since when there has been none.
+    pub fn closed_since(&self) -> Instant {
+        self.closed
+    }
+
+    /// The gap that has been open longest; of equals, the one highest in the chain of owners, then the first by name.
+    pub fn oldest(&self) -> Option<(&Key, &Gap)> {
+        self.open.iter().min_by_key(|(key, gap)| (gap.opened, rank(key), (*key).clone()))
+    }
+}
+
+/// Deployments speak for their ReplicaSets, those for their pods.
+fn rank(key: &Key) -> u8 {
+    use kubestep_model::Kind;
+    match key.kind {
+        Kind::Deployment => 0,
+        Kind::ReplicaSet => 1,
+        Kind::Pod => 2,
+        _ => 3,
+    }
+}
