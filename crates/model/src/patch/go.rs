@@ -47,6 +47,15 @@ pub(super) fn bad_type(expected: &Value, actual: &Value) -> String {
     format!("expected a {}, but received a {}", type_name(expected), type_name(actual))
 }
 
+/// A value as Go's `%s` prints it: what is no text is marked.
+pub(super) fn print_as_text(value: &Value) -> String {
+    match value {
+        Value::Null => "%!s(<nil>)".to_owned(),
+        Value::Bool(_) | Value::Number(_) => format!("%!s({}={})", type_name(value), print(value)),
+        _ => print(value),
+    }
+}
+
 /// Values deeper than this are printed as `...`.
 const MAX_PRINT_DEPTH: usize = 100;
 

@@ -92,19 +92,25 @@ fn kind_of(text: &str) -> &'static str {
     }
 }
 
+/// Why a member of an operation is no text.
+enum Member {
+    Absent,
+    Other(&'static str),
+}
+
 /// A member of an operation that is a text.
-fn text_member(operation: &Operation, name: &str) -> Option<String> {
+fn text_member(operation: &Operation, name: &str) -> Result<String, Member> {
     match operation.get(name) {
         Some(Some(Node::Raw(text))) => match json::parse(text) {
-            Ok(Value::String(text)) => Some(text),
-            _ => None,
+            Ok(Value::String(text)) => Ok(text),
+            _ => Err(Member::Other(kind_of(text))),
         },
-        _ => None,
+        _ => Err(Member::Absent),
     }
 }
 
 fn apply(document: &mut Slot, operation: &Operation) -> Result<(), String> {
-    let kind = text_member(operation, "op").unwrap_or_else(|| "unknown".to_owned());
+    let kind = text_member(operation, "op").unwrap_or_else(|_| "unknown".to_owned());
     let value = || operation.get("value").cloned().flatten();
     match kind.as_str() {
         "add" => add(document, &path(operation, "add")?, value()),
@@ -118,17 +124,28 @@ fn apply(document: &mut Slot, operation: &Operation) -> Result<(), String> {
 }
 
 fn path(operation: &Operation, kind: &str) -> Result<String, String> {
-    let words = match kind {
-        "add" | "remove" | "copy" => MISSING.to_owned(),
-        _ => format!("operation missing path field: {MISSING}"),
-    };
-    text_member(operation, "path").ok_or_else(|| format!("{kind} operation failed to decode path: {words}"))
+    text_member(operation, "path").map_err(|member| {
+        let words = match member {
+            _ if matches!(kind, "add" | "remove" | "copy") => MISSING.to_owned(),
+            Member::Absent => format!("operation missing path field: {MISSING}"),
+            Member::Other(kind) => not_a_text(kind),
+        };
+        format!("{kind} operation failed to decode path: {words}")
+    })
 }
 
 fn from(operation: &Operation, kind: &str) -> Result<String, String> {
-    text_member(operation, "from").ok_or_else(|| {
-        format!("{kind} operation failed to decode from: operation, missing from field: {MISSING}")
+    text_member(operation, "from").map_err(|member| {
+        let words = match member {
+            Member::Absent => format!("operation, missing from field: {MISSING}"),
+            Member::Other(kind) => not_a_text(kind),
+        };
+        format!("{kind} operation failed to decode from: {words}")
     })
+}
+
+fn not_a_text(kind: &str) -> String {
+    format!("json: cannot unmarshal {kind} into Go value of type string")
 }
 
 impl Node {

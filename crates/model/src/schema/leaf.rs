@@ -4,7 +4,7 @@ use serde_json::{Number, Value};
 
 use super::types::Type;
 use crate::text::Quantity;
-use crate::yaml::json::{self, go_quote};
+use crate::yaml::json;
 
 /// A number as Go writes it.
 pub(super) fn number_text(number: &Number) -> String {
@@ -70,7 +70,8 @@ fn padding_error(bytes: &[u8], rest: &[usize], index: usize) -> Option<String> {
     let after = if index == 2 {
         match rest.get(1) {
             None => return wrong(bytes.len()),
-            Some(place) if bytes[*place] != b'=' => return wrong(*place),
+            // Go has not yet taken the wrong one when it names the place.
+            Some(place) if bytes[*place] != b'=' => return wrong(place - 1),
             Some(_) => 2,
         }
     } else {
@@ -86,6 +87,19 @@ pub(super) fn time_error(text: &str, micro: bool) -> Option<String> {
     reader.read(micro).err()
 }
 
+/// A text in quotes as Go's `time` prints it: byte by byte where it is not plain.
+fn quote(text: &str) -> String {
+    let mut out = String::from("\"");
+    for byte in text.bytes() {
+        match byte {
+            b'"' | b'\\' => out.extend(['\\', char::from(byte)]),
+            b' '..=b'\x7f' => out.push(char::from(byte)),
+            _ => out.push_str(&format!("\\x{byte:02x}")),
+        }
+    }
+    out + "\""
+}
+
 struct TimeReader<'a> {
     layout: &'static str,
     text: &'a str,
@@ -94,12 +108,12 @@ struct TimeReader<'a> {
 
 impl TimeReader<'_> {
     fn cannot(&self, element: &str, at: &str) -> String {
-        let (text, layout) = (go_quote(self.text), go_quote(self.layout));
-        format!("parsing time {text} as {layout}: cannot parse {} as {}", go_quote(at), go_quote(element))
+        let (text, layout) = (quote(self.text), quote(self.layout));
+        format!("parsing time {text} as {layout}: cannot parse {} as {}", quote(at), quote(element))
     }
 
     fn message(&self, message: &str) -> String {
-        format!("parsing time {}: {message}", go_quote(self.text))
+        format!("parsing time {}: {message}", quote(self.text))
     }
 
     fn literal(&mut self, literal: &str) -> Result<(), String> {
@@ -143,7 +157,7 @@ impl TimeReader<'_> {
         self.fraction(micro)?;
         self.zone()?;
         if !self.rest.is_empty() {
-            return Err(self.message(&format!("extra text: {}", go_quote(self.rest))));
+            return Err(self.message(&format!("extra text: {}", quote(self.rest))));
         }
         let leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
         let days = match month {
@@ -228,6 +242,22 @@ mod tests {
         ] {
             assert_eq!(time_error(text, false), words, "{text}");
         }
+        for text in ["2026-11-29T1:00:00Z", "2026-11-29T10:00:00,5Z"] {
+            assert_eq!(time_error(text, false), None, "{text}");
+        }
+        for (text, rest, element) in [
+            ("2026-1-29T10:00:00Z", "1-29T10:00:00Z", "01"),
+            ("2026-11-29T10:0:00Z", "0:00Z", "04"),
+            ("2026-11-29T10:00:00.Z", ".Z", "Z07:00"),
+            ("2026-11-29T10:00:00+01:0é", "+01:0\\xc3\\xa9", "Z07:00"),
+            ("x\n", "x\\x0a", "2006"),
+        ] {
+            let error = time_error(text, false).unwrap_or_default();
+            assert!(
+                error.ends_with(&format!("{as_rfc}: cannot parse \"{rest}\" as \"{element}\"")),
+                "{error}"
+            );
+        }
         assert_eq!(time_error("2026-11-29T10:00:00.123456Z", true), None);
         assert!(time_error("2026-11-29T10:00:00Z", true).is_some());
     }
@@ -243,7 +273,16 @@ mod tests {
             ("notbase64!", Some(9)),
             ("YQ", Some(0)),
             ("YQ=", Some(3)),
-            ("YQ=x", Some(3)),
+            ("YQ=x", Some(2)),
+            ("YQ=\nx", Some(3)),
+            ("YQ=\n=", None),
+            ("YWI=x", Some(4)),
+            ("YW\n", Some(1)),
+            ("YWJjYQ\n", Some(5)),
+            ("YQ==\nx", Some(5)),
+            ("YWJjY=", Some(5)),
+            ("YQ\n=", Some(4)),
+            ("é", Some(0)),
             ("YQ==x", Some(4)),
             ("Y", Some(0)),
             ("=", Some(0)),

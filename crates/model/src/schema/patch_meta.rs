@@ -7,7 +7,11 @@ use crate::yaml::json::go_quote;
 
 /// The type at some place in an object, as far as patching cares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PatchSchema(Place);
+pub struct PatchSchema {
+    place: Place,
+    /// Go reaches it through a pointer.
+    pointer: bool,
+}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
@@ -35,7 +39,7 @@ impl PatchMeta {
 /// The schema of a kind; none if the kind is not known (its patches merge as plain JSON).
 #[must_use]
 pub fn patch_schema(api_version: &str, kind: &str) -> Option<PatchSchema> {
-    schema().kind(api_version, kind).map(|id| PatchSchema(Place::Struct(id)))
+    schema().kind(api_version, kind).map(|id| PatchSchema { place: Place::Struct(id), pointer: false })
 }
 
 impl PatchSchema {
@@ -45,7 +49,7 @@ impl PatchSchema {
     /// In upstream's words if there is no such field.
     pub fn field(self, name: &str) -> Result<(PatchSchema, PatchMeta), String> {
         let (ty, meta) = self.look_up(name)?;
-        Ok((PatchSchema(place(ty)), meta))
+        Ok((schema_at(ty), meta))
     }
 
     /// How a field that is a list is patched, and the schema of its items.
@@ -54,10 +58,13 @@ impl PatchSchema {
     /// In upstream's words if there is no such field, or if it is no list.
     pub fn list(self, name: &str) -> Result<(PatchSchema, PatchMeta), String> {
         let (ty, meta) = self.look_up(name)?;
-        match schema().resolve(ty) {
-            Type::List(item) => Ok((PatchSchema(place(item)), meta)),
-            Type::Bytes => Ok((PatchSchema(Place::Other("uint8")), meta)),
-            // Upstream names what holds the field, not the field.
+        match (ty, schema().resolve(ty)) {
+            (_, Type::List(item)) => Ok((schema_at(item), meta)),
+            (_, Type::Bytes) => Ok((PatchSchema { place: Place::Other("uint8"), pointer: false }, meta)),
+            // Upstream does not look at what a pointer points to.
+            (Type::Pointer(inner), _) => Ok((schema_at(inner), meta)),
+            // It names what holds the field, not the field.
+            _ if self.pointer => Err("expected slice or array type, but got: ptr".to_owned()),
             _ => Err(format!("expected slice or array type, but got: {}", self.go_kind())),
         }
     }
@@ -65,14 +72,14 @@ impl PatchSchema {
     /// Go's word for what stands here.
     #[must_use]
     pub fn go_kind(self) -> &'static str {
-        match self.0 {
+        match self.place {
             Place::Struct(_) => "struct",
             Place::Other(kind) => kind,
         }
     }
 
     fn look_up(self, name: &str) -> Result<(&'static Type, PatchMeta), String> {
-        let declared = match self.0 {
+        let declared = match self.place {
             Place::Struct(id) => schema().declared(id),
             Place::Other(_) => None,
         };
@@ -90,6 +97,10 @@ impl PatchSchema {
         let strategies = field.strategy.split(',').filter(|strategy| !strategy.is_empty()).collect();
         Ok((&field.ty, PatchMeta { strategies, merge_key: field.merge_key }))
     }
+}
+
+fn schema_at(ty: &Type) -> PatchSchema {
+    PatchSchema { place: place(ty), pointer: matches!(ty, Type::Pointer(_)) }
 }
 
 fn place(ty: &Type) -> Place {

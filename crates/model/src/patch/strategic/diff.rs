@@ -68,7 +68,7 @@ pub(super) fn diff_maps(
     }
     let mut retained: Vec<Value> =
         modified.iter().filter(|(_, value)| !value.is_null()).map(|(key, _)| json!(key)).collect();
-    let dropped = original.keys().any(|key| !modified.contains_key(key));
+    let dropped = original.iter().any(|(key, value)| !value.is_null() && !modified.contains_key(key));
     if options.retain_keys && !retained.is_empty() && (!patch.is_empty() || dropped) {
         sort_scalars(&mut retained);
         patch.insert(RETAIN_KEYS.to_owned(), Value::Array(retained));
@@ -167,6 +167,9 @@ fn diff_merged_list(
     }
     if kind != GoType::Map {
         let (changes, deletions) = diff_scalars(old, new, options);
+        // Upstream has sorted the old list in place by now, and compares that.
+        let mut old = old.to_vec();
+        sort_scalars(&mut old);
         let changes = sort_by_order(changes, new, merge_key, kind)?;
         let differs = (options.deletions && !deletions.is_empty()) || (options.changes && old != new);
         let order = if options.set_order && differs { new.to_vec() } else { Vec::new() };

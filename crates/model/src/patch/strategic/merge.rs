@@ -230,22 +230,21 @@ fn check_order(patch: &[Value], order: &[Value], merge_key: &str) -> Result<(), 
         return Ok(());
     }
     let kept = if merge_key.is_empty() { patch.to_vec() } else { split_deletions(patch.to_vec())?.0 };
-    let mut order_left = order.iter();
-    for item in kept.iter().filter(|item| item.get(PATCH).is_none()) {
-        let mut found = false;
-        for other in order_left.by_ref() {
-            found = same_item(item, other, merge_key)?;
-            if found {
-                break;
-            }
+    let (mut at_item, mut at_order) = (0, 0);
+    while let (Some(item), Some(other)) = (kept.get(at_item), order.get(at_order)) {
+        if item.get(PATCH).is_some() {
+            at_item += 1;
+            continue;
         }
-        if !found {
-            let (patch, order) =
-                (go::print(&Value::Array(patch.to_vec())), go::print(&Value::Array(order.to_vec())));
-            return Err(format!(
-                "The order in patch list:\n{patch}\n doesn't match {SET_ORDER} list:\n{order}\n"
-            ));
-        }
+        at_item += usize::from(same_item(item, other, merge_key)?);
+        at_order += 1;
+    }
+    if at_item < kept.len() {
+        let (patch, order) =
+            (go::print(&Value::Array(patch.to_vec())), go::print(&Value::Array(order.to_vec())));
+        return Err(format!(
+            "The order in patch list:\n{patch}\n doesn't match {SET_ORDER} list:\n{order}\n"
+        ));
     }
     Ok(())
 }

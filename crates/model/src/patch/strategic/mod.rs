@@ -93,7 +93,7 @@ fn no_merge_key(item: &Map<String, Value>, key: &str) -> String {
 
 fn bad_patch_type(directive: &Value, map: &Map<String, Value>) -> String {
     let map = super::go::print(&Value::Object(map.clone()));
-    format!("unknown patch type: {} in map: {map}", super::go::print(directive))
+    format!("unknown patch type: {} in map: {map}", super::go::print_as_text(directive))
 }
 
 /// An item of a list as a map.
