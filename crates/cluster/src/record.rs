@@ -2,7 +2,7 @@
 
 use crate::ProcessId;
 use kubestep_control::Note;
-use kubestep_model::{Instant, Key, Revision};
+use kubestep_model::{Instant, Key, Kind, Revision};
 use std::sync::Arc;
 
 /// Numbers records in the order in which they happened, from the world's beginning.
@@ -74,7 +74,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// Whether people count it as a step: something visible changed, or a person acted.
+    /// Whether people count it as a step: something visible changed, or a person acted. Leases are background.
     pub fn visible(&self) -> bool {
         !self.changes.is_empty()
             || matches!(self.what, What::Act { .. })

@@ -96,6 +96,10 @@ impl World {
     pub fn audit(&self) -> &[Audit] {
         &self.audit
     }
+    /// Whether a program has the cluster to itself now.
+    pub fn is_exclusive(&self) -> bool {
+        self.exclusive.is_some()
+    }
     /// The number that the next record will have.
     pub fn next_record(&self) -> RecordId {
         self.next_record

@@ -1,42 +1,129 @@
 //! A session: takes `protocol::Command`, returns `protocol::Update`s. The only crate that knows both worlds.
 
-use kubestep_protocol::{Command, Hello, Request, Rich, Stop, Update};
+mod act;
+mod answer;
+mod breaks;
+mod check;
+mod complete;
+mod ids;
+mod inspect;
+mod link;
+mod run;
+mod scenarios;
+mod session;
+mod view;
+mod words;
+
+use kubestep_protocol::{Command, CommandId, Delta, Frame, FrameId, Hello, ObjectRef, Request, Rich, Stop, Tab, Update};
+use run::Run;
+use session::Session;
 
 /// A session and everything kept of it.
 #[derive(Debug, Default)]
-pub struct Engine {}
+pub struct Engine {
+    session: Option<Session>,
+    run: Option<(CommandId, Run)>,
+    /// The last picture that the page has, and the number of the next.
+    shown: Option<Frame>,
+    next_frame: u32,
+    select: Option<ObjectRef>,
+    tab: Tab,
+    limit_millis: u64,
+}
 
 impl Engine {
     /// An engine with nothing loaded.
     pub fn new() -> Self {
-        Engine {}
+        Engine { limit_millis: 300_000, ..Engine::default() }
     }
 
     /// Answers one request. Total: any command in any state has an answer that ends with `Done`. A run only begins
     /// here; it goes on in [`Engine::idle`] as long as [`Engine::busy`].
     pub fn handle(&mut self, request: Request) -> Vec<Update> {
-        let stop = match request.command {
-            Command::Hello => Stop::Finished,
-            _ => Stop::Refused(Rich::words("Nothing is loaded.")),
-        };
-        let hello = (stop == Stop::Finished).then(|| {
-            Update::Hello(Hello {
-                models: "Kubernetes v1.37".into(),
-                version: env!("CARGO_PKG_VERSION").into(),
-                formats: vec![1],
-                scenarios: Vec::new(),
-            })
-        });
-        hello.into_iter().chain([Update::Done { id: request.id, stop, steps: 0 }]).collect()
+        let Request { id, command } = request;
+        let mut out = vec![];
+        match command {
+            Command::Drawn(_) => return out,
+            Command::Hello => {
+                out.push(Update::Hello(hello()));
+                out.push(done(id, Stop::Finished, 0));
+            }
+            Command::Whole => {
+                self.shown = None;
+                self.picture(&mut out);
+                out.push(done(id, Stop::Finished, 0));
+            }
+            command => {
+                if let Some((running, run)) = self.run.take().filter(|_| !command_keeps_running(&command)) {
+                    out.push(done(running, Stop::Interrupted, run.steps()));
+                }
+                self.answer(id, command, &mut out);
+            }
+        }
+        out
     }
 
     /// Whether a run is going on.
     pub fn busy(&self) -> bool {
-        false
+        self.run.is_some()
     }
 
     /// Goes on with the run by at most `budget` inner steps.
-    pub fn idle(&mut self, _budget: u32) -> Vec<Update> {
-        Vec::new()
+    pub fn idle(&mut self, budget: u32) -> Vec<Update> {
+        let mut out = vec![];
+        let (Some((id, mut run)), Some(session)) = (self.run.take(), self.session.as_mut()) else { return out };
+        let stop = run.slice(session, budget);
+        let steps = run.steps();
+        if stop.is_none() {
+            self.run = Some((id, run));
+        }
+        self.picture(&mut out);
+        if let Some(stop) = stop {
+            out.push(done(id, stop, steps));
+        }
+        out
+    }
+
+    /// Sends what is shown now: a delta on what the page has, or a whole picture.
+    fn picture(&mut self, out: &mut Vec<Update>) {
+        let running = self.run.as_ref().map(|(id, _)| *id);
+        let Some(session) = self.session.as_mut() else { return };
+        self.next_frame += 1;
+        let mut frame = view::frame(session, self.shown.as_ref());
+        frame.head.id = FrameId(self.next_frame);
+        frame.head.running = running;
+        out.push(match &self.shown {
+            Some(old) => Update::Delta(Box::new(Delta::between(old, &frame))),
+            None => Update::Frame(Box::new(frame.clone())),
+        });
+        if let Some(object) = &self.select {
+            out.push(Update::Details(Box::new(inspect::details(session, object, self.tab, frame.head.id))));
+        }
+        self.shown = Some(frame);
+    }
+}
+
+/// Commands that only ask; a run goes on beside them.
+fn command_keeps_running(command: &Command) -> bool {
+    matches!(
+        command,
+        Command::Check { .. } | Command::BreakMenu { .. } | Command::Complete { .. } | Command::Select { .. } | Command::Sentences { .. } | Command::Limit { .. } | Command::Latencies
+    )
+}
+
+fn done(id: CommandId, stop: Stop, steps: u32) -> Update {
+    Update::Done { id, stop, steps }
+}
+
+fn refused(text: &str) -> Stop {
+    Stop::Refused(Rich::words(text))
+}
+
+fn hello() -> Hello {
+    Hello {
+        models: "Kubernetes v1.37".into(),
+        version: env!("CARGO_PKG_VERSION").into(),
+        formats: vec![link::FORMAT],
+        scenarios: scenarios::list(),
     }
 }

@@ -15,4 +15,4 @@ pub use chain::{Link, Said, why};
 pub use gap::{Measure, measure};
 pub use gaps::{Gap, Gaps};
 pub use look::{children, new_replica_set, pods_of, services_of};
-pub use verdict::{Kind, Verdict, but, verdict};
+pub use verdict::{Kind, Verdict, but, settled, verdict};

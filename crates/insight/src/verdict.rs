@@ -52,6 +52,11 @@ fn something_moves(world: &World) -> bool {
     })
 }
 
+/// Whether nothing but timers and background moves.
+pub fn settled(world: &World) -> bool {
+    !something_moves(world)
+}
+
 /// Services that select nothing that is ready: by Kubernetes a legitimate answer, by the teacher worth a word.
 pub fn but(world: &World) -> Option<Key> {
     let services = world.store().list(ObjectKind::Service, None).filter_map(|o| o.get::<Service>());

@@ -1,0 +1,201 @@
+//! Runs: what moves on in slices until it has done what was asked.
+
+use crate::session::{Session, key_of};
+use kubestep_cluster::{Record, What};
+use kubestep_insight::{Kind, Verdict, settled, verdict};
+use kubestep_model::{Instant, Key, Kind as ObjectKind};
+use kubestep_protocol::{Rich, Stop, Until, VerdictKind};
+use std::{sync::Arc, time::Duration};
+
+/// The bounds of runs that wait for something.
+const HOUR: Duration = Duration::from_secs(3600);
+const STEPS: u32 = 10_000;
+/// One visible step may hide so many inner ones (heartbeats, leases).
+const INNER: u32 = 200_000;
+
+/// What a run is to do.
+#[derive(Clone, Debug)]
+pub(crate) enum Goal {
+    /// One visible change, or (inner) one record.
+    Step { inner: bool },
+    /// Until the controller that moves next has settled its key.
+    Reconcile { key: Option<(&'static str, Key)> },
+    Calm,
+    /// Until this time; with a bound on steps when playing.
+    Time { end: Instant, steps: u32 },
+    Until(Until),
+}
+
+/// A run that goes on.
+#[derive(Clone, Debug)]
+pub(crate) struct Run {
+    goal: Goal,
+    begun: Instant,
+    steps: u32,
+    inner: u32,
+}
+
+impl Run {
+    /// A run from the moment that is looked at.
+    pub(crate) fn new(goal: Goal, session: &Session) -> Self {
+        Run { goal, begun: session.world().now(), steps: 0, inner: 0 }
+    }
+
+    /// Visible steps made so far.
+    pub(crate) fn steps(&self) -> u32 {
+        self.steps
+    }
+
+    /// Goes on by at most so many inner steps; answers why it ended, if it did.
+    pub(crate) fn slice(&mut self, session: &mut Session, budget: u32) -> Option<Stop> {
+        session.peeking = None;
+        if let Some(stop) = self.replay(session) {
+            return Some(stop);
+        }
+        let mut stop = None;
+        for _ in 0..budget {
+            stop = self.inner_step(session);
+            if stop.is_some() {
+                break;
+            }
+        }
+        session.show_present();
+        stop
+    }
+
+    /// Where the branch has steps ahead, they are gone through, not made again.
+    fn replay(&mut self, session: &mut Session) -> Option<Stop> {
+        while !session.history.at_present() {
+            let next = session.history.cursor() + 1;
+            let at = session.moment(next).map_or(Instant::NEVER, |m| m.at);
+            if matches!(self.goal, Goal::Time { end, .. } if at > end) {
+                return Some(Stop::Finished);
+            }
+            session.seek(next);
+            self.steps += 1;
+            let records: Vec<Arc<Record>> = session.history.records_of(next).to_vec();
+            let settled = records.iter().any(|r| self.settles(r));
+            let ended = match &self.goal {
+                Goal::Step { .. } => true,
+                Goal::Reconcile { .. } => settled,
+                Goal::Time { steps, .. } => self.steps >= *steps,
+                Goal::Calm | Goal::Until(_) => false,
+            };
+            if ended {
+                return Some(Stop::Finished);
+            }
+            if let Some(stop) = records.last().and_then(|r| self.waited_for(session, r)) {
+                return Some(stop);
+            }
+        }
+        None
+    }
+
+    fn inner_step(&mut self, session: &mut Session) -> Option<Stop> {
+        let live = session.history.live();
+        let Some((due, _)) = live.next() else {
+            if let Goal::Time { end, .. } = self.goal {
+                session.idle_until(end);
+                return Some(Stop::Finished);
+            }
+            return Some(Stop::Quiet);
+        };
+        if let Goal::Time { end, .. } = self.goal
+            && due > end
+            && !live.is_exclusive()
+        {
+            session.idle_until(end);
+            return Some(Stop::Finished);
+        }
+        if matches!(self.goal, Goal::Calm | Goal::Until(_)) && due.since(self.begun) > HOUR {
+            session.idle_until(self.begun + HOUR);
+            return Some(Stop::Hour);
+        }
+        if matches!(self.goal, Goal::Calm) && self.inner == 0 && let Some(stop) = calm(session) {
+            return Some(stop);
+        }
+        let record = session.advance()?;
+        self.inner += 1;
+        if record.visible() {
+            self.steps += 1;
+        }
+        self.ended(session, &record)
+    }
+
+    fn ended(&mut self, session: &Session, record: &Record) -> Option<Stop> {
+        let visible = record.visible();
+        match &mut self.goal {
+            Goal::Step { inner } => (visible || *inner).then_some(Stop::Finished).or((self.inner > INNER).then_some(Stop::Steps)),
+            Goal::Reconcile { .. } => {
+                let settled = self.settles(record);
+                (settled || self.inner > INNER).then_some(Stop::Finished)
+            }
+            Goal::Time { steps, .. } => (self.steps >= *steps).then_some(Stop::Finished),
+            Goal::Calm if self.steps >= STEPS => Some(Stop::Steps),
+            Goal::Until(_) if self.steps >= STEPS => Some(Stop::Steps),
+            Goal::Calm => self.may_be_calm(record).then(|| calm(session)).flatten(),
+            Goal::Until(_) => self.waited_for(session, record),
+        }
+    }
+
+    /// A look at the whole world is only worth it where something came to an end.
+    fn may_be_calm(&self, record: &Record) -> bool {
+        record.visible() || matches!(record.what, What::Thought { ended: Some(_), .. } | What::Ticked { .. } | What::Delivered { .. })
+    }
+
+    /// Whether this record settles the key that moved first.
+    fn settles(&mut self, record: &Record) -> bool {
+        let Goal::Reconcile { key } = &mut self.goal else { return false };
+        let What::Thought { controller, key: thought, ended, .. } = &record.what else { return false };
+        if thought.name.is_empty() {
+            return false;
+        }
+        match key {
+            None => {
+                *key = Some((controller, thought.clone()));
+                ended.is_some()
+            }
+            Some((who, what)) => who == controller && what == thought && ended.is_some(),
+        }
+    }
+
+    /// Whether what is waited for has come true.
+    fn waited_for(&self, session: &Session, record: &Record) -> Option<Stop> {
+        let Goal::Until(until) = &self.goal else { return None };
+        let words = |text: &str| Some(Stop::True(Rich::words(text)));
+        match until {
+            Until::Changes(object) => {
+                let key = key_of(object)?;
+                record.changes.iter().any(|c| c.key == key).then(|| words("It has changed.")).flatten()
+            }
+            Until::Spoken => {
+                let warned = record.changes.iter().any(|c| c.key.kind == ObjectKind::Event && is_warning(session, &c.key));
+                warned.then(|| words("Somebody has said something.")).flatten()
+            }
+            Until::PastLimit => {
+                let now = session.history.live().now();
+                let notes = &session.track().notes;
+                let oldest = notes.last().and_then(|n| n.gaps.oldest().map(|(_, g)| g.opened));
+                oldest.is_some_and(|o| now.since(o) > session.limit).then(|| words("A gap is older than your limit.")).flatten()
+            }
+            Until::Moves(_) | Until::Question(_) => None,
+        }
+    }
+}
+
+fn is_warning(session: &Session, key: &Key) -> bool {
+    let event = session.history.live().store().get(key).and_then(|o| o.get::<kubestep_model::Event>());
+    event.is_some_and(|e| e.r#type == "Warning")
+}
+
+/// Whether the present is calm, and how.
+fn calm(session: &Session) -> Option<Stop> {
+    let world = session.history.live();
+    let gaps = &session.track().notes.last()?.gaps;
+    let Verdict { kind, .. } = verdict(world, gaps);
+    match kind {
+        Kind::Converged if settled(world) => Some(Stop::Calm(VerdictKind::Converged)),
+        Kind::Stalled => Some(Stop::Calm(VerdictKind::Stalled)),
+        Kind::Converged | Kind::Converging => None,
+    }
+}

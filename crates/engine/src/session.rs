@@ -1,0 +1,221 @@
+//! A history with what the page needs beside it: gaps and marks of every step, what was put in, what it counts from.
+
+use crate::{ids::Ids, link::Saved, words};
+use kubestep_cluster::{Act, ClientId, History, Moment, Record, Start, World};
+use kubestep_insight::Gaps;
+use kubestep_model::{Instant, Key, Object};
+use kubestep_protocol::{At, Doc, ObjectRef, Who};
+use std::{sync::Arc, time::Duration};
+
+/// The terminal whose output is the answer to Apply.
+pub(crate) const APPLY: u32 = 1000;
+/// So many inner steps of a command at once, at most, before it counts as waiting.
+const COMMAND_STEPS: u32 = 20_000;
+
+/// What is kept of one step.
+#[derive(Clone, Debug)]
+pub(crate) struct Note {
+    /// The open gaps after it.
+    pub(crate) gaps: Gaps,
+    /// Who moved, and the lane's name.
+    pub(crate) who: Who,
+    pub(crate) lane: String,
+    /// Something was committed.
+    pub(crate) stored: bool,
+}
+
+/// The notes of one branch, and what was put in to make it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Track {
+    pub(crate) notes: Vec<Note>,
+    pub(crate) saved: Vec<Saved>,
+}
+
+/// A session.
+#[derive(Debug)]
+pub(crate) struct Session {
+    pub(crate) history: History,
+    tracks: Vec<Track>,
+    /// The world that is looked at.
+    shown: World,
+    pub(crate) peeking: Option<usize>,
+    pub(crate) ids: Ids,
+    pub(crate) scenario: String,
+    pub(crate) title: String,
+    /// The moment a scenario was handed to the person.
+    pub(crate) zero: Instant,
+    pub(crate) limit: Duration,
+    /// The text that each file had when it was last applied, and when.
+    pub(crate) applied: Vec<(Doc, Instant)>,
+}
+
+impl Session {
+    /// A session at its very beginning.
+    pub(crate) fn new(start: Start) -> Self {
+        let history = History::new(start);
+        let shown = history.live().clone();
+        let first = Note { gaps: Gaps::begin(&shown), who: Who::Other, lane: String::new(), stored: false };
+        Session {
+            zero: shown.now(),
+            history,
+            tracks: vec![Track { notes: vec![first], saved: vec![] }],
+            shown,
+            peeking: None,
+            ids: Ids::default(),
+            scenario: String::new(),
+            title: String::new(),
+            limit: Duration::from_secs(300),
+            applied: vec![],
+        }
+    }
+
+    /// The world that is looked at.
+    pub(crate) fn world(&self) -> &World {
+        &self.shown
+    }
+    /// The step that is looked at.
+    pub(crate) fn step(&self) -> usize {
+        self.peeking.unwrap_or(self.history.cursor())
+    }
+    /// Notes and inputs of the current branch.
+    pub(crate) fn track(&self) -> &Track {
+        &self.tracks[self.history.branch()]
+    }
+    /// The note of the step that is looked at.
+    pub(crate) fn note(&self) -> &Note {
+        let notes = &self.track().notes;
+        &notes[self.step().min(notes.len() - 1)]
+    }
+    /// A time as the page counts it.
+    pub(crate) fn at(&self, instant: Instant) -> At {
+        let start = self.history.branches()[0].moments[0].at;
+        At(u64::try_from(instant.since(start).as_millis()).unwrap_or(u64::MAX))
+    }
+    /// The clock at the moment that is looked at.
+    pub(crate) fn now(&self) -> At {
+        self.at(self.shown.now())
+    }
+    /// The moment of a step.
+    pub(crate) fn moment(&self, step: usize) -> Option<&Moment> {
+        self.history.branches()[self.history.branch()].moments.get(step)
+    }
+
+    /// Looks at a step for good.
+    pub(crate) fn seek(&mut self, step: usize) {
+        self.peeking = None;
+        self.shown = self.history.seek(step);
+    }
+    /// Looks at a step for a moment.
+    pub(crate) fn peek(&mut self, step: usize) {
+        let step = step.min(self.history.last());
+        self.peeking = Some(step);
+        self.shown = self.history.world_at(step);
+    }
+    /// Goes over to another branch.
+    pub(crate) fn switch(&mut self, branch: usize) {
+        self.peeking = None;
+        self.history.switch(branch);
+        self.look_at_present();
+    }
+    /// Throws kept worlds away; the one that is looked at is made again.
+    pub(crate) fn drop_worlds(&mut self) {
+        self.history.drop_worlds();
+        self.shown = self.history.world_at(self.step());
+    }
+
+    fn look_at_present(&mut self) {
+        self.peeking = None;
+        self.shown = self.history.live().clone();
+    }
+
+    /// After the history went on: a branch that began gets its notes, a step that was made its own.
+    fn follow(&mut self, record: Option<&Arc<Record>>) {
+        let branch = self.history.branch();
+        if branch >= self.tracks.len() {
+            let (parent, step) = self.history.branches()[branch].parent.unwrap_or((0, 0));
+            let mut track = self.tracks[parent].clone();
+            track.notes.truncate(step + 1);
+            let inputs = self.history.branches()[branch].moments.get(step).map_or(0, |m| m.inputs);
+            track.saved.truncate(inputs);
+            self.tracks.push(track);
+        }
+        let live = self.history.live();
+        let track = &mut self.tracks[branch];
+        while track.notes.len() <= self.history.last() {
+            let mut gaps = track.notes.last().map_or_else(|| Gaps::begin(live), |n| n.gaps.clone());
+            let note = match record {
+                Some(record) => {
+                    gaps.follow(live, &record.changes);
+                    let (who, lane) = words::who::of_record(record, live);
+                    Note { gaps, who, lane, stored: !record.changes.is_empty() }
+                }
+                None => Note { gaps, who: Who::Other, lane: "time".into(), stored: false },
+            };
+            track.notes.push(note);
+        }
+    }
+
+    /// One inner step of the present; answers its record.
+    pub(crate) fn advance(&mut self) -> Option<Arc<Record>> {
+        let record = self.history.advance()?;
+        self.follow(Some(&record));
+        Some(record)
+    }
+
+    /// Shows the present, after a run or an act.
+    pub(crate) fn show_present(&mut self) {
+        self.look_at_present();
+    }
+
+    /// The clock runs to a moment in which nothing is due; it is marked as a step if time passed.
+    pub(crate) fn idle_until(&mut self, at: Instant) {
+        self.history.idle_until(at);
+        self.history.mark();
+        self.follow(None);
+    }
+
+    /// A person acts. `saved` is the act in a form that can be kept.
+    pub(crate) fn act(&mut self, act: Act, saved: Saved) {
+        let record = self.history.act(act);
+        self.follow(Some(&record));
+        let branch = self.history.branch();
+        self.tracks[branch].saved.push(saved);
+        self.look_at_present();
+    }
+
+    /// Starts a command that has the cluster to itself, and runs it until it ends or waits.
+    pub(crate) fn command(&mut self, act: Act, saved: Saved) -> Option<ClientId> {
+        self.act(act, saved);
+        let id = self.history.live().last_client()?;
+        for _ in 0..COMMAND_STEPS {
+            if !self.history.live().is_exclusive() || self.advance().is_none() {
+                break;
+            }
+        }
+        self.look_at_present();
+        Some(id)
+    }
+
+    /// The step in which a record was made, on the current branch.
+    pub(crate) fn step_of(&self, record: u64) -> usize {
+        let moments = &self.history.branches()[self.history.branch()].moments;
+        moments.partition_point(|m| m.next_record <= record)
+    }
+
+    /// An object of the world that is looked at.
+    pub(crate) fn object(&self, object: &ObjectRef) -> Option<&Object> {
+        self.shown.store().get(&key_of(object)?)
+    }
+}
+
+/// The key that a reference means.
+pub(crate) fn key_of(object: &ObjectRef) -> Option<Key> {
+    let (kind, group) = object.kind.split_once('.').unwrap_or((&object.kind, ""));
+    let found = kubestep_model::Kind::all().find(|k| k.name() == kind && (group.is_empty() || k.group() == group))?;
+    Some(Key::new(found, object.namespace.as_str(), object.name.as_str()))
+}
+
+/// A key as the page names it.
+pub(crate) fn object_ref(key: &Key) -> ObjectRef {
+    ObjectRef { kind: key.kind.name().into(), namespace: key.namespace.to_string(), name: key.name.to_string() }
+}
