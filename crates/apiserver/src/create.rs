@@ -4,6 +4,7 @@
 
 use crate::{admission, decode, decode::Decoded, ip_allocation, refuse, strategy, turn::Turn, validation};
 use kubestep_model::{Body, Key, Kind, Object, Reply, Status};
+use std::sync::Arc;
 
 /// So many names are drawn before giving up.
 const NAME_TRIES: usize = 8;
@@ -29,10 +30,15 @@ pub(crate) fn store_new(turn: &mut Turn<'_>, decoded: Decoded, namespace: &str) 
         return Err(refuse::internal("resourceVersion should not be set on objects to be created"));
     }
     meta.uid = turn.draw_uid();
+    // Links and field owners are not kept.
+    meta.rest.clear();
     if let Object::Service(service) = &mut object {
-        ip_allocation::for_new(turn, std::sync::Arc::make_mut(service))?;
+        ip_allocation::for_new(turn, Arc::make_mut(service))?;
     }
-    strategy::prepare_for_create(&mut object);
+    strategy::prepare_for_create(&mut object, turn.now.to_time());
+    if let Object::Custom(custom) = &mut object {
+        decode::complete(Arc::make_mut(custom));
+    }
     if !checked {
         validation::new_object(turn, &object)?;
     }

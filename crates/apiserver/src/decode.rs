@@ -1,8 +1,15 @@
 //! From a request's body to an object with its defaults.
+//!
+//! Upstream: k8s.io/apiserver/pkg/endpoints/handlers, create.go, update.go and patch.go (v1.37).
 
 use crate::{defaults, turn::Turn};
-use kubestep_model::{Body, Kind, Object, PatchKind, Status};
-use serde_json::Value;
+use kubestep_model::{
+    Body, Cause, Custom, Kind, Object, PatchKind, Reason, Status, patch,
+    schema::{self, Decoded as Read},
+    yaml::Spans,
+};
+use serde_json::{Map, Value};
+use std::sync::Arc;
 
 /// An object that was read, with defaults.
 pub(crate) struct Decoded {
@@ -25,23 +32,10 @@ pub(crate) fn body(turn: &mut Turn<'_>, kind: Kind, body: &Body) -> Result<Decod
             object.kind().name()
         ))),
         Body::Json(value) => {
-            let mut object = Object::from_value(kind, (**value).clone()).map_err(Status::bad_request)?;
-            let _ = turn.strict;
-            defaults::apply(&mut object);
+            let object = json(turn, kind, value)?;
             Ok(Decoded { object, checked: false })
         }
     }
-}
-
-/// Reads what a patch made of an object.
-pub(crate) fn patched(
-    turn: &mut Turn<'_>,
-    kind: Kind,
-    value: Value,
-    _how: PatchKind,
-    _patch: &Value,
-) -> Result<Decoded, Status> {
-    body(turn, kind, &Body::Json(value.into()))
 }
 
 /// Kinds that loops write many of, out of templates and caches that were checked when a person wrote them.
@@ -56,4 +50,132 @@ fn is_made_by_loops(kind: Kind) -> bool {
             | Kind::Lease
             | Kind::Node
     )
+}
+
+/// Reads JSON that says of itself what it is.
+fn json(turn: &mut Turn<'_>, kind: Kind, value: &Value) -> Result<Object, Status> {
+    let expected = kind.api_version();
+    let meta = schema::interpret(value).map_err(Status::bad_request)?;
+    let said_kind = if meta.kind.is_empty() { kind.name() } else { &meta.kind };
+    let said_version = if meta.api_version.is_empty() { &expected } else { &meta.api_version };
+    let version = said_version.rsplit('/').next().unwrap_or_default();
+    let fail = |why: String| {
+        let text =
+            format!("{said_kind} in version \"{version}\" cannot be handled as a {}: {why}", kind.name());
+        Status::bad_request(text)
+    };
+    let read = schema::strict(said_kind, said_version, value, &Spans::default()).map_err(&fail)?;
+    if *said_version != expected {
+        return Err(Status::bad_request(format!(
+            "the API version in the data ({said_version}) does not match the expected API version ({expected})"
+        )));
+    }
+    if said_kind != kind.name() {
+        return Err(Status::bad_request(format!(
+            "the object provided is unrecognized (must be of type {}): it is a {said_kind}",
+            kind.name()
+        )));
+    }
+    if let Some(why) =
+        if turn.strict { read.strict_error() } else { read.error.as_ref().map(|e| e.text.clone()) }
+    {
+        return Err(fail(why));
+    }
+    warn_of_unknown(turn, &read);
+    object(kind, read.value).map_err(fail)
+}
+
+fn warn_of_unknown(turn: &mut Turn<'_>, read: &Read) {
+    turn.warnings
+        .extend(read.duplicate_fields.iter().chain(&read.unknown_fields).map(|note| note.text.clone()));
+}
+
+/// The object that a decoded value is, with defaults.
+fn object(kind: Kind, value: Value) -> Result<Object, String> {
+    let mut object = Object::from_value(kind, value)?;
+    defaults::apply(&mut object);
+    if let Object::Custom(custom) = &mut object {
+        complete(Arc::make_mut(custom));
+    }
+    Ok(object)
+}
+
+/// Gives a kind that is kept whole the fields that Go writes even when they are empty.
+pub(crate) fn complete(custom: &mut Custom) {
+    let whole = Value::Object(std::mem::take(&mut custom.rest));
+    let encoded = schema::encode(&custom.kind.api_version(), custom.kind.name(), &whole);
+    let Value::Object(mut rest) = encoded else { return };
+    for name in ["apiVersion", "kind", "metadata"] {
+        rest.remove(name);
+    }
+    custom.rest = rest;
+}
+
+/// Reads what a patch made of an object.
+pub(crate) fn patched(
+    turn: &mut Turn<'_>,
+    kind: Kind,
+    value: Value,
+    how: PatchKind,
+    patch: &Value,
+) -> Result<Decoded, Status> {
+    let version = kind.api_version();
+    let read =
+        schema::strict(kind.name(), &version, &value, &Spans::default()).map_err(Status::bad_request)?;
+    let strategic = how == PatchKind::Strategic;
+    let shown = || if strategic { patch::printed(&used_up(patch)) } else { value.to_string() };
+    if let Some(error) = &read.error {
+        let why = if strategic { converter_error(&error.text) } else { error.text.clone() };
+        return Err(invalid_patch(&shown(), &why));
+    }
+    if turn.strict
+        && let Some(why) = read.strict_error()
+    {
+        return Err(invalid_patch(&shown(), &why));
+    }
+    warn_of_unknown(turn, &read);
+    let object = object(kind, read.value).map_err(|why| invalid_patch(&shown(), &why))?;
+    Ok(Decoded { object, checked: false })
+}
+
+/// 422 that names no object, only the patch.
+fn invalid_patch(shown: &str, why: &str) -> Status {
+    let message = format!("Invalid value: {}: {why}", kubestep_model::text::go::quote(shown));
+    let mut status = Status::new(422, Reason::Invalid, format!(" \"\" is invalid: patch: {message}"));
+    status.causes = vec![Cause { reason: "FieldValueInvalid".into(), message, field: "patch".into() }];
+    status
+}
+
+/// The patch as it stands after merging: lists whose order was given, and that order, are gone from it.
+fn used_up(patch: &Value) -> Value {
+    let Value::Object(map) = patch else { return patch.clone() };
+    let ordered: Vec<&str> = map.keys().filter_map(|k| k.strip_prefix("$setElementOrder/")).collect();
+    let left = map
+        .iter()
+        .filter(|(key, _)| !key.starts_with("$setElementOrder/") && !ordered.contains(&key.as_str()))
+        .map(|(key, value)| (key.clone(), used_up(value)));
+    Value::Object(left.collect::<Map<_, _>>())
+}
+
+/// What the converter that strategic patches go through says where the JSON decoder names a wrong type.
+///
+/// Upstream: k8s.io/apimachinery/pkg/runtime, fromUnstructured (v1.37).
+fn converter_error(text: &str) -> String {
+    let Some(rest) = text.strip_prefix("json: cannot unmarshal ") else { return text.to_owned() };
+    let Some((_, target)) = rest.rsplit_once(" of type ") else { return text.to_owned() };
+    let source = match rest.split([' ', '\n']).next().unwrap_or_default() {
+        "object" => "map",
+        "array" => "slice",
+        "number" => "int64",
+        other => other,
+    };
+    if target.starts_with("[]") {
+        format!("cannot restore slice from {source}")
+    } else if target.starts_with("map[") {
+        format!("cannot restore map from {source}")
+    } else if target.contains('.') {
+        format!("cannot restore struct from: {source}")
+    } else {
+        format!("unrecognized type: {target}")
+    }
 }

@@ -27,6 +27,10 @@ pub(crate) fn patch(
             return Err(refuse::method_not_allowed(key.kind, &key.name));
         }
     }
+    // A patch that was no JSON arrives as its text.
+    if patch.is_string() {
+        return Err(Status::bad_request("invalid JSON patch"));
+    }
     let old = turn.find(key)?;
     if part == Subresource::Status
         && let Object::Pod(pod) = &old

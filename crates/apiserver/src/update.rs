@@ -103,6 +103,9 @@ pub(crate) fn store_changed(
                 ip_allocation::for_changed(turn, Arc::make_mut(new), old)?;
             }
             strategy::prepare_for_update(&mut new, &old);
+            if let Object::Custom(custom) = &mut new {
+                decode::complete(Arc::make_mut(custom));
+            }
             if checked {
                 validation::kept_selector(turn, &new, &old)?;
             } else {
@@ -156,7 +159,7 @@ fn keep_system_fields(new: &mut Object, old: &Object) {
         && meta.deletion_timestamp == there.deletion_timestamp
         && meta.deletion_grace_period_seconds == there.deletion_grace_period_seconds
         && meta.generation == there.generation
-        && !meta.rest.contains_key("managedFields");
+        && meta.rest.is_empty();
     if same {
         return;
     }
@@ -166,7 +169,7 @@ fn keep_system_fields(new: &mut Object, old: &Object) {
     meta.deletion_timestamp = there.deletion_timestamp;
     meta.deletion_grace_period_seconds = there.deletion_grace_period_seconds;
     meta.generation = there.generation;
-    meta.rest.remove("managedFields");
+    meta.rest.clear();
 }
 
 /// PUT of a namespace's finalizers: nothing else changes.

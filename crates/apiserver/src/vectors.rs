@@ -4,7 +4,7 @@ use crate::{admission::quota, defaults};
 use kubestep_model::{
     Instant, Kind, Object, ResourceQuota,
     resources::{Amounts, qos, quota as counting},
-    yaml,
+    schema, yaml,
 };
 use serde_json::{Value, json};
 use std::sync::Arc;

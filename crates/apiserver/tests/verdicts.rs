@@ -109,6 +109,23 @@ impl World {
     }
 }
 
+impl World {
+    /// What the service account controller does: every namespace has its default account.
+    fn run_namespaces(&mut self) {
+        let names: Vec<Arc<str>> =
+            self.store.list(Kind::Namespace, None).map(|n| n.meta().name.clone()).collect();
+        for name in names {
+            if self.store.get(&Key::new(Kind::ServiceAccount, name.clone(), "default")).is_none() {
+                let mut account = kubestep_model::ServiceAccount::default();
+                account.metadata.name = "default".into();
+                let body = Body::Typed(account.into());
+                let _made =
+                    self.ask(&Verb::Create { kind: Kind::ServiceAccount, namespace: name, body }.into());
+            }
+        }
+    }
+}
+
 /// A document as kubectl apply sends it to be created.
 fn applied(document: &Value) -> Value {
     let mut document = document.clone();
@@ -118,6 +135,11 @@ fn applied(document: &Value) -> Value {
         && meta.get("namespace").is_none_or(|n| n.as_str().is_none_or(str::is_empty))
     {
         meta.insert("namespace".into(), "default".into());
+    }
+    if let Some(meta) = document["metadata"].as_object_mut()
+        && !namespaced
+    {
+        meta.remove("namespace");
     }
     patch::with_last_applied(&document)
 }
@@ -138,6 +160,7 @@ fn replay(case: &Case) -> Option<Result<(), String>> {
             if let (Err(status), _) = world.ask(&verb.into()) {
                 return Some(Err(format!("setup: {}", status.message)));
             }
+            world.run_namespaces();
         }
     }
     let mut files: BTreeMap<String, String> = BTreeMap::new();
@@ -163,6 +186,7 @@ fn replay(case: &Case) -> Option<Result<(), String>> {
             wrote = true;
             let request = request(http, command, &files)?;
             let (reply, code) = world.ask(&request);
+            world.run_namespaces();
             let unordered = case.script["unordered"] == true;
             if let Err(why) = compare(http, &reply, code, unordered) {
                 return Some(Err(format!("{} {}: {why}", http["verb"], http["path"])));
@@ -229,8 +253,15 @@ fn request(http: &Value, command: &str, files: &BTreeMap<String, String>) -> Opt
     Some(request)
 }
 
+/// Resource versions are numbered in the record; such a patch is sent without.
 fn expanded(value: &Value) -> Value {
-    serde_json::from_str(&expand(&value.to_string())).unwrap_or_default()
+    let mut patch: Value = serde_json::from_str(&expand(&value.to_string())).unwrap_or_default();
+    if patch["metadata"]["resourceVersion"].as_str().is_some_and(|v| v.starts_with("rv-"))
+        && let Some(meta) = patch["metadata"].as_object_mut()
+    {
+        meta.remove("resourceVersion");
+    }
+    patch
 }
 
 /// The document that a command sent; several of a kind are told apart by the order of the requests.
@@ -391,14 +422,19 @@ fn normal(mut object: Value) -> Value {
             }
         }
     }
-    without_token_names(object)
+    for condition in object["status"]["conditions"].as_array_mut().into_iter().flatten() {
+        condition["lastTransitionTime"] = "T".into();
+    }
+    without_drawn(object)
 }
 
-fn without_token_names(object: Value) -> Value {
+/// Drawn names and long runs, as the record has them.
+fn without_drawn(object: Value) -> Value {
     match object {
         Value::String(text) if text.starts_with("kube-api-access-") => "kube-api-access-xxxxx".into(),
-        Value::Array(items) => items.into_iter().map(without_token_names).collect(),
-        Value::Object(map) => map.into_iter().map(|(k, v)| (k, without_token_names(v))).collect(),
+        Value::String(text) if text.len() >= 1000 => shortened(&text).into(),
+        Value::Array(items) => items.into_iter().map(without_drawn).collect(),
+        Value::Object(map) => map.into_iter().map(|(k, v)| (k, without_drawn(v))).collect(),
         other => other,
     }
 }

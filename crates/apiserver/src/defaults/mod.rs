@@ -1,5 +1,6 @@
 //! What is filled in where a manifest is silent, kind by kind.
 
+mod custom;
 mod pod;
 mod service;
 mod volume;
@@ -46,6 +47,7 @@ pub(crate) fn apply(object: &mut Object) {
             let node = Arc::make_mut(n);
             node.status.allocatable = node.status.capacity.clone();
         }
+        Object::Custom(c) => custom::custom(Arc::make_mut(c)),
         _ => {}
     }
 }

@@ -5,13 +5,13 @@
 mod custom;
 
 use kubestep_model::{
-    DeploymentStatus, Kind, NamespaceStatus, Object, PodStatus, ReplicaSetStatus, ResourceQuotaStatus,
-    ServiceStatus,
+    DeploymentStatus, Kind, NamespaceStatus, Object, PodCondition, PodStatus, ReplicaSetStatus,
+    ResourceQuotaStatus, ServiceStatus, Time,
 };
 use std::sync::Arc;
 
 /// Before a new object is stored.
-pub(crate) fn prepare_for_create(object: &mut Object) {
+pub(crate) fn prepare_for_create(object: &mut Object, now: Time) {
     match object {
         Object::Deployment(d) => {
             let d = Arc::make_mut(d);
@@ -28,6 +28,9 @@ pub(crate) fn prepare_for_create(object: &mut Object) {
             p.metadata.generation = 1;
             let class = kubestep_model::resources::qos::class(&p.spec).into();
             p.status = PodStatus { phase: "Pending".into(), qos_class: class, ..PodStatus::default() };
+            if !p.spec.scheduling_gates.is_empty() {
+                p.status.conditions = vec![gated(now)];
+            }
         }
         Object::Service(s) => Arc::make_mut(s).status = ServiceStatus::default(),
         Object::ResourceQuota(q) => Arc::make_mut(q).status = ResourceQuotaStatus::default(),
@@ -47,6 +50,18 @@ pub(crate) fn prepare_for_create(object: &mut Object) {
         | Object::ServiceAccount(_)
         | Object::Event(_)
         | Object::Lease(_) => {}
+    }
+}
+
+/// A pod with gates is not even looked at by the scheduler.
+fn gated(now: Time) -> PodCondition {
+    PodCondition {
+        r#type: "PodScheduled".into(),
+        status: "False".into(),
+        reason: "SchedulingGated".into(),
+        message: "Scheduling is blocked due to non-empty scheduling gates".into(),
+        last_transition_time: Some(now),
+        ..PodCondition::default()
     }
 }
 

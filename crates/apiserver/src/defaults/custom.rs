@@ -1,0 +1,267 @@
+//! Kinds that are kept whole: defaults on their JSON.
+//!
+//! Upstream: defaults.go of pkg/apis/{core,apps,batch,autoscaling,policy,storage,scheduling} (v1.37).
+
+use super::pod;
+use kubestep_model::{Custom, Labels, PodTemplateSpec, Quantity};
+use serde_json::{Map, Value, json};
+
+pub(super) fn custom(custom: &mut Custom) {
+    let kind = custom.kind.name();
+    match kind {
+        "StorageClass" => {
+            fill(&mut custom.rest, json!({"reclaimPolicy": "Delete", "volumeBindingMode": "Immediate"}));
+            return;
+        }
+        "PriorityClass" => {
+            fill(&mut custom.rest, json!({"preemptionPolicy": "PreemptLowerPriority"}));
+            return;
+        }
+        _ => {}
+    }
+    if !matches!(
+        kind,
+        "StatefulSet"
+            | "DaemonSet"
+            | "Job"
+            | "CronJob"
+            | "ReplicationController"
+            | "PersistentVolumeClaim"
+            | "PersistentVolume"
+            | "HorizontalPodAutoscaler"
+            | "LimitRange"
+            | "PodDisruptionBudget"
+            | "NetworkPolicy"
+    ) {
+        return;
+    }
+    let spec = custom.rest.entry("spec").or_insert_with(|| json!({}));
+    let Value::Object(spec) = spec else { return };
+    match kind {
+        "StatefulSet" => stateful_set(spec),
+        "DaemonSet" => daemon_set(spec),
+        "Job" => job(spec),
+        "CronJob" => cron_job(spec),
+        "ReplicationController" => controller(spec, &mut custom.metadata.labels),
+        "PersistentVolumeClaim" => fill(spec, json!({"volumeMode": "Filesystem"})),
+        "PersistentVolume" => {
+            fill(spec, json!({"persistentVolumeReclaimPolicy": "Retain", "volumeMode": "Filesystem"}));
+            if let Some(Value::Object(path)) = spec.get_mut("hostPath") {
+                fill(path, json!({"type": ""}));
+            }
+        }
+        "HorizontalPodAutoscaler" => autoscaler(spec),
+        "LimitRange" => limit_range(spec),
+        "NetworkPolicy" => network_policy(spec),
+        _ => {}
+    }
+    if kind == "Job" && custom.metadata.labels.is_empty() {
+        let labels = spec_of(custom).map(|s| s["template"]["metadata"]["labels"].clone()).unwrap_or_default();
+        custom.metadata.labels = serde_json::from_value(labels).unwrap_or_default();
+    }
+}
+
+fn spec_of(custom: &Custom) -> Option<&Value> {
+    custom.rest.get("spec")
+}
+
+/// Sets what is not there.
+fn fill(fields: &mut Map<String, Value>, defaults: Value) {
+    let Value::Object(defaults) = defaults else { return };
+    for (name, value) in defaults {
+        let there = fields.entry(name).or_insert(Value::Null);
+        if there.is_null() || there.as_str().is_some_and(str::is_empty) {
+            *there = value;
+        }
+    }
+}
+
+fn template(spec: &mut Map<String, Value>) {
+    let whole = spec.remove("template").unwrap_or_default();
+    let mut template: PodTemplateSpec =
+        if whole.is_null() { Default::default() } else { serde_json::from_value(whole).unwrap_or_default() };
+    pod::template(&mut template);
+    spec.insert("template".into(), serde_json::to_value(template).unwrap_or_default());
+}
+
+/// A map below a field, made if it is not there.
+fn below<'a>(fields: &'a mut Map<String, Value>, name: &str) -> Option<&'a mut Map<String, Value>> {
+    let there = fields.entry(name).or_insert_with(|| json!({}));
+    if there.is_null() {
+        *there = json!({});
+    }
+    there.as_object_mut()
+}
+
+fn stateful_set(spec: &mut Map<String, Value>) {
+    template(spec);
+    fill(spec, json!({"podManagementPolicy": "OrderedReady", "replicas": 1, "revisionHistoryLimit": 10}));
+    if let Some(strategy) = below(spec, "updateStrategy") {
+        let silent = strategy.get("type").is_none_or(|t| t.as_str().is_none_or(str::is_empty));
+        fill(strategy, json!({"type": "RollingUpdate"}));
+        let rolling = strategy.get("type") == Some(&"RollingUpdate".into());
+        if rolling
+            && (silent || strategy.contains_key("rollingUpdate"))
+            && let Some(rolling) = below(strategy, "rollingUpdate")
+        {
+            fill(rolling, json!({"partition": 0, "maxUnavailable": 1}));
+        }
+    }
+    if let Some(policy) = below(spec, "persistentVolumeClaimRetentionPolicy") {
+        fill(policy, json!({"whenDeleted": "Retain", "whenScaled": "Retain"}));
+    }
+    for claim in spec.get_mut("volumeClaimTemplates").and_then(Value::as_array_mut).into_iter().flatten() {
+        if let Value::Object(claim) = claim {
+            fill(claim, json!({"apiVersion": "v1", "kind": "PersistentVolumeClaim"}));
+            if let Some(spec) = below(claim, "spec") {
+                fill(spec, json!({"volumeMode": "Filesystem"}));
+            }
+            if let Some(status) = below(claim, "status") {
+                fill(status, json!({"phase": "Pending"}));
+            }
+        }
+    }
+}
+
+fn daemon_set(spec: &mut Map<String, Value>) {
+    template(spec);
+    fill(spec, json!({"revisionHistoryLimit": 10}));
+    if let Some(strategy) = below(spec, "updateStrategy") {
+        fill(strategy, json!({"type": "RollingUpdate"}));
+        if strategy.get("type") == Some(&"RollingUpdate".into())
+            && let Some(rolling) = below(strategy, "rollingUpdate")
+        {
+            fill(rolling, json!({"maxUnavailable": 1, "maxSurge": 0}));
+        }
+    }
+}
+
+fn job(spec: &mut Map<String, Value>) {
+    template(spec);
+    let set = |spec: &Map<String, Value>, name: &str| spec.get(name).is_some_and(|v| !v.is_null());
+    if !set(spec, "completions") && !set(spec, "parallelism") {
+        fill(spec, json!({"completions": 1}));
+    }
+    let limit = if set(spec, "backoffLimitPerIndex") { i32::MAX } else { 6 };
+    let replaced = if set(spec, "podFailurePolicy") { "Failed" } else { "TerminatingOrFailed" };
+    fill(
+        spec,
+        json!({
+            "parallelism": 1, "backoffLimit": limit, "completionMode": "NonIndexed", "suspend": false,
+            "podReplacementPolicy": replaced, "manualSelector": false,
+        }),
+    );
+    let rules =
+        spec.get_mut("podFailurePolicy").and_then(|p| p.get_mut("rules")).and_then(Value::as_array_mut);
+    for rule in rules.into_iter().flatten() {
+        for condition in rule.get_mut("onPodConditions").and_then(Value::as_array_mut).into_iter().flatten() {
+            if let Value::Object(condition) = condition {
+                fill(condition, json!({"status": "True"}));
+            }
+        }
+    }
+}
+
+fn cron_job(spec: &mut Map<String, Value>) {
+    fill(
+        spec,
+        json!({
+            "concurrencyPolicy": "Allow", "suspend": false, "successfulJobsHistoryLimit": 3, "failedJobsHistoryLimit": 1,
+        }),
+    );
+    if let Some(job) = below(spec, "jobTemplate")
+        && let Some(inner) = below(job, "spec")
+    {
+        template(inner);
+    }
+}
+
+fn controller(spec: &mut Map<String, Value>, labels: &mut Labels) {
+    template(spec);
+    fill(spec, json!({"replicas": 1}));
+    let of_template = spec["template"]["metadata"]["labels"].clone();
+    if of_template.is_object() {
+        fill(spec, json!({"selector": of_template}));
+        if labels.is_empty() {
+            *labels = serde_json::from_value(of_template).unwrap_or_default();
+        }
+    }
+}
+
+fn autoscaler(spec: &mut Map<String, Value>) {
+    fill(spec, json!({"minReplicas": 1}));
+    if spec.get("metrics").is_none_or(|m| m.as_array().is_none_or(Vec::is_empty)) {
+        let cpu = json!([{"type": "Resource", "resource": {
+            "name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80},
+        }}]);
+        spec.insert("metrics".into(), cpu);
+    }
+    let up = json!([{"type": "Pods", "value": 4, "periodSeconds": 15}, {"type": "Percent", "value": 100, "periodSeconds": 15}]);
+    let down = json!([{"type": "Percent", "value": 100, "periodSeconds": 15}]);
+    if let Some(Value::Object(behaviour)) = spec.get_mut("behavior") {
+        if let Some(rules) = below(behaviour, "scaleUp") {
+            fill(rules, json!({"selectPolicy": "Max", "stabilizationWindowSeconds": 0, "policies": up}));
+        }
+        if let Some(rules) = below(behaviour, "scaleDown") {
+            fill(rules, json!({"selectPolicy": "Max", "policies": down}));
+        }
+    }
+}
+
+/// Limits of containers: `default` follows `max`, `defaultRequest` follows `default`, then `min`.
+fn limit_range(spec: &mut Map<String, Value>) {
+    for limit in spec.get_mut("limits").and_then(Value::as_array_mut).into_iter().flatten() {
+        if limit["type"] != "Container" {
+            continue;
+        }
+        let amounts = |part: &Value| part.as_object().cloned().unwrap_or_default();
+        let (max, min) = (amounts(&limit["max"]), amounts(&limit["min"]));
+        let mut default = amounts(&limit["default"]);
+        for (name, amount) in max {
+            default.entry(name).or_insert(amount);
+        }
+        let mut request = amounts(&limit["defaultRequest"]);
+        for (name, amount) in &default {
+            request.entry(name.clone()).or_insert_with(|| amount.clone());
+        }
+        for (name, amount) in min {
+            request.entry(name).or_insert(amount);
+        }
+        for (part, amounts) in [("default", default), ("defaultRequest", request)] {
+            if !amounts.is_empty() {
+                limit[part] = Value::Object(amounts);
+            }
+        }
+    }
+    // Amounts are kept to thousandths here as everywhere.
+    for limit in spec.get_mut("limits").and_then(Value::as_array_mut).into_iter().flatten() {
+        for part in ["default", "defaultRequest", "max", "min", "maxLimitRequestRatio"] {
+            for amount in
+                limit.get_mut(part).and_then(Value::as_object_mut).into_iter().flat_map(|m| m.values_mut())
+            {
+                if let Ok(quantity) = serde_json::from_value::<Quantity>(amount.clone())
+                    && let (rounded, false) = quantity.round_up(-3)
+                {
+                    *amount = rounded.to_string().into();
+                }
+            }
+        }
+    }
+}
+
+fn network_policy(spec: &mut Map<String, Value>) {
+    if spec.get("policyTypes").is_none_or(|t| t.as_array().is_none_or(Vec::is_empty)) {
+        let egress = spec.get("egress").and_then(Value::as_array).is_some_and(|e| !e.is_empty());
+        let types = if egress { json!(["Ingress", "Egress"]) } else { json!(["Ingress"]) };
+        spec.insert("policyTypes".into(), types);
+    }
+    for direction in ["ingress", "egress"] {
+        for rule in spec.get_mut(direction).and_then(Value::as_array_mut).into_iter().flatten() {
+            for port in rule.get_mut("ports").and_then(Value::as_array_mut).into_iter().flatten() {
+                if let Value::Object(port) = port {
+                    fill(port, json!({"protocol": "TCP"}));
+                }
+            }
+        }
+    }
+}
