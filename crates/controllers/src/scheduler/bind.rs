@@ -45,7 +45,7 @@ impl Scheduler {
                 Ok(nodes) => Ok(cycle::choose(&look, &nodes, &mut attempt, cx.dice)),
                 Err(Failure::NoNodes) => Err((no_nodes(), None)),
                 Err(Failure::Fit(mut diagnosis)) => {
-                    let (text, candidate) = preempt(&look, &self.nominated, &diagnosis);
+                    let (text, candidate) = preempt(&look, &self.nominated, &diagnosis, cx.dice);
                     diagnosis.after = text;
                     let failed = Failed {
                         reason: "Unschedulable",
@@ -108,10 +108,8 @@ impl Scheduler {
     pub(super) fn answered(&mut self, cx: Sight<'_, '_>, ticket: Ticket, reply: &Reply) {
         match self.flights.remove(&ticket) {
             Some(Flight::Bind { waiting, node }) => self.bound(cx, &waiting, &node, reply),
-            Some(Flight::Condemn { victim, uid, preemptor }) => {
-                self.condemned(cx, victim, uid, preemptor, reply)
-            }
-            Some(Flight::Delete { preemptor }) => self.made_room(cx, &preemptor, reply),
+            Some(Flight::Condemn { victim, room }) => self.condemned(cx, victim, room, reply),
+            Some(Flight::Delete { victim, room }) => self.deleted(cx, &victim, &room, reply),
             None => {}
         }
     }

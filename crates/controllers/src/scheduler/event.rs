@@ -2,7 +2,7 @@
 //! Upstream: pkg/scheduler/framework/events.go (v1.37).
 
 use super::resources::{ResourceList, pod_requests};
-use kubestep_model::{Kind, Node, Pod};
+use kubestep_model::{Node, Object, Pod};
 use std::cmp::Ordering;
 
 /// Which part of a node changed.
@@ -55,7 +55,7 @@ pub enum Event<'a> {
         new: &'a Pod,
     },
     /// An object of another kind was added or changed.
-    Other(Kind),
+    Other(&'a Object),
     /// It has waited for so long that it is tried again whatever happens.
     Timeout,
 }
@@ -85,7 +85,7 @@ impl Event<'_> {
             Event::PodChanged { part, .. } => format!("AssignedPod{}", pod(*part)),
             Event::PodGone(_) => "AssignedPodDelete".into(),
             Event::WaitingChanged { part, .. } => format!("UnscheduledPod{}", pod(*part)),
-            Event::Other(kind) => format!("{kind}Update"),
+            Event::Other(object) => format!("{}Update", object.kind()),
             Event::Timeout => "UnschedulableTimeout".into(),
         }
     }

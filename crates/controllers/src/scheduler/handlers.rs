@@ -8,7 +8,7 @@ use super::{
     queue::{LONGEST_WAIT, Waiting},
 };
 use kubestep_control::Change;
-use kubestep_model::{Node, Object, Pod};
+use kubestep_model::{Kind, Node, Object, Pod};
 use std::sync::Arc;
 
 fn pod_of(object: Option<&Object>) -> Option<&Arc<Pod>> {
@@ -34,12 +34,12 @@ impl Scheduler {
     /// Reads everything that is there.
     pub(super) fn start(&mut self, cx: Sight<'_, '_>) {
         *self = Scheduler { started: cx.now, ..Scheduler::new() };
-        for (_, object) in cx.view.iter().filter(|(key, _)| key.kind == kubestep_model::Kind::Node) {
+        for (_, object) in cx.view.iter().filter(|(key, _)| key.kind == Kind::Node) {
             if let Some(node) = node_of(Some(object)) {
                 self.cache.set_node(node.clone());
             }
         }
-        for (_, object) in cx.view.iter().filter(|(key, _)| key.kind == kubestep_model::Kind::Pod) {
+        for (_, object) in cx.view.iter().filter(|(key, _)| key.kind == Kind::Pod) {
             if let Some(pod) = pod_of(Some(object)) {
                 self.pod_added(cx, pod);
             }
@@ -49,10 +49,10 @@ impl Scheduler {
     /// A watched object changed.
     pub(super) fn changed(&mut self, cx: Sight<'_, '_>, change: &Change) {
         match change.key.kind {
-            kubestep_model::Kind::Node => {
+            Kind::Node => {
                 self.node_changed(cx, node_of(change.old.as_ref()), node_of(change.new.as_ref()));
             }
-            kubestep_model::Kind::Pod => match (pod_of(change.old.as_ref()), pod_of(change.new.as_ref())) {
+            Kind::Pod => match (pod_of(change.old.as_ref()), pod_of(change.new.as_ref())) {
                 (None, Some(new)) => self.pod_added(cx, new),
                 (Some(old), Some(new)) if old.metadata.uid != new.metadata.uid => {
                     self.pod_gone(cx, old);
@@ -62,8 +62,11 @@ impl Scheduler {
                 (Some(old), None) => self.pod_gone(cx, old),
                 (None, None) => {}
             },
-            kind if change.new.is_some() => self.happened(cx, Event::Other(kind)),
-            _ => {}
+            _ => {
+                if let Some(object) = &change.new {
+                    self.happened(cx, Event::Other(object));
+                }
+            }
         }
         if change.new.is_none()
             && let Some(old) = &change.old

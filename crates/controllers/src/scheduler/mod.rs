@@ -29,7 +29,7 @@ use cache::Cache;
 use cycle::Nominated;
 use imbl::{OrdMap, Vector};
 use kubestep_control::{Agent, AgentCx, Input, Ticket};
-use kubestep_model::{Instant, Kind};
+use kubestep_model::{Instant, Kind, Pod};
 use queue::{LONGEST_WAIT, Place, Queue, Waiting};
 use std::{sync::Arc, time::Duration};
 
@@ -68,9 +68,16 @@ enum Flight {
     /// A pod is bound to a node.
     Bind { waiting: Arc<Waiting>, node: Arc<str> },
     /// A pod that has to make room for another gets its condition; then it is deleted.
-    Condemn { victim: kubestep_model::Key, uid: Arc<str>, preemptor: Arc<str> },
+    Condemn { victim: Arc<Pod>, room: Room },
     /// A pod is deleted to make room for another.
-    Delete { preemptor: Arc<str> },
+    Delete { victim: Arc<Pod>, room: Room },
+}
+
+/// For whom room is made, and where.
+#[derive(Clone, Debug, PartialEq)]
+struct Room {
+    preemptor: Arc<str>,
+    node: Arc<str>,
 }
 
 /// The scheduler's whole state. Cheap to clone.

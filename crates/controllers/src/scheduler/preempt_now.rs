@@ -1,10 +1,10 @@
 //! Making room: the chosen pods get a condition that says why, then they are deleted.
 //! Upstream: framework/preemption, prepareCandidate (v1.37).
 
-use super::{Flight, Scheduler, Sight, preemption::Candidate};
+use super::{Flight, Room, Scheduler, Sight, preemption::Candidate};
 use kubestep_control::reference;
 use kubestep_model::{
-    DeleteOptions, Key, Object, PatchKind, Pod, PodCondition, Reply, Resource, Subresource, Verb,
+    DeleteOptions, Object, PatchKind, Pod, PodCondition, Reply, Resource, Subresource, Verb,
 };
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -16,11 +16,8 @@ impl Scheduler {
         let about = [("pod", &preemptor.metadata.name), ("node", &candidate.node)];
         let about = about.map(|(name, value)| (name, value.to_string())).into_iter();
         cx.because("scheduler.preempt", about.chain([("victims", names.join(", "))]).collect());
-        for victim in &candidate.victims {
-            let pod = &victim.pod;
-            let uid = &preemptor.metadata.uid;
-            let message = format!("Preempted by pod {uid} on node {}", candidate.node);
-            cx.event(reference(&Object::Pod(pod.clone())), "Normal", "Preempted", message);
+        for victim in candidate.victims {
+            let pod = victim.pod.clone();
             let condition = PodCondition {
                 r#type: "DisruptionTarget".into(),
                 status: "True".into(),
@@ -32,17 +29,10 @@ impl Scheduler {
             };
             let condition = serde_json::to_value(condition).unwrap_or(Value::Null);
             let patch = Arc::new(json!({ "status": { "conditions": [condition] } }));
-            let key = pod.key();
-            let verb = Verb::Patch {
-                key: key.clone(),
-                subresource: Subresource::Status,
-                kind: PatchKind::Strategic,
-                patch,
-            };
-            let ticket = cx.ask(verb);
-            let flight =
-                Flight::Condemn { victim: key, uid: pod.metadata.uid.clone(), preemptor: uid.clone() };
-            self.flights.insert(ticket, flight);
+            let (key, subresource, kind) = (pod.key(), Subresource::Status, PatchKind::Strategic);
+            let ticket = cx.ask(Verb::Patch { key, subresource, kind, patch });
+            let room = Room { preemptor: preemptor.metadata.uid.clone(), node: candidate.node.clone() };
+            self.flights.insert(ticket, Flight::Condemn { victim: pod, room });
         }
         // Promises to weaker pods on that node no longer hold. Upstream: GetLowerPriorityNominatedPods.
         let priority = super::node_info::priority(preemptor);
@@ -58,28 +48,26 @@ impl Scheduler {
     }
 
     /// A victim has its condition: now it is deleted.
-    pub(super) fn condemned(
-        &mut self,
-        cx: Sight<'_, '_>,
-        victim: Key,
-        uid: Arc<str>,
-        preemptor: Arc<str>,
-        reply: &Reply,
-    ) {
+    pub(super) fn condemned(&mut self, cx: Sight<'_, '_>, victim: Arc<Pod>, room: Room, reply: &Reply) {
         if let Err(status) = reply
             && !status.is_not_found()
         {
-            return self.retry(cx, &preemptor);
+            return self.retry(cx, &room.preemptor);
         }
-        let options = DeleteOptions { uid: Some(uid), ..DeleteOptions::default() };
-        let ticket = cx.ask(Verb::Delete { key: victim, options });
-        self.flights.insert(ticket, Flight::Delete { preemptor });
+        let options = DeleteOptions { uid: Some(victim.metadata.uid.clone()), ..DeleteOptions::default() };
+        let ticket = cx.ask(Verb::Delete { key: victim.key(), options });
+        self.flights.insert(ticket, Flight::Delete { victim, room });
     }
 
     /// A victim was deleted, or not.
-    pub(super) fn made_room(&mut self, cx: Sight<'_, '_>, preemptor: &Arc<str>, reply: &Reply) {
-        if reply.as_ref().is_err_and(|status| !status.is_not_found()) {
-            self.retry(cx, preemptor);
+    pub(super) fn deleted(&mut self, cx: Sight<'_, '_>, victim: &Arc<Pod>, room: &Room, reply: &Reply) {
+        match reply {
+            Ok(_) => {
+                let message = format!("Preempted by pod {} on node {}", room.preemptor, room.node);
+                cx.event(reference(&Object::Pod(victim.clone())), "Normal", "Preempted", message);
+            }
+            Err(status) if status.is_not_found() => {}
+            Err(_) => self.retry(cx, &room.preemptor),
         }
     }
 

@@ -8,7 +8,7 @@ use super::{
     node_info::PodInfo,
     plugins::{Cycle, Rejection},
 };
-use kubestep_model::Time;
+use kubestep_model::{Dice, Time};
 use std::{
     cmp::Reverse,
     collections::{BTreeMap, BTreeSet},
@@ -33,11 +33,12 @@ pub fn preempt(
     cycle: &Cycle<'_>,
     nominated: &Nominated,
     diagnosis: &Diagnosis,
+    dice: &mut Dice,
 ) -> (String, Option<Candidate>) {
     if !diagnosis.before.is_empty() {
         return ("not found".to_owned(), None);
     }
-    match find(cycle, nominated, diagnosis) {
+    match find(cycle, nominated, diagnosis, dice) {
         Ok(candidate) => {
             let (node, number) = (&candidate.node, candidate.victims.len());
             let text =
@@ -48,7 +49,12 @@ pub fn preempt(
     }
 }
 
-fn find(cycle: &Cycle<'_>, nominated: &Nominated, diagnosis: &Diagnosis) -> Result<Candidate, String> {
+fn find(
+    cycle: &Cycle<'_>,
+    nominated: &Nominated,
+    diagnosis: &Diagnosis,
+    dice: &mut Dice,
+) -> Result<Candidate, String> {
     eligible(cycle)?;
     let mut statuses: BTreeMap<Arc<str>, Refusal> = BTreeMap::new();
     let mut candidates: Vec<Candidate> = vec![];
@@ -66,7 +72,7 @@ fn find(cycle: &Cycle<'_>, nominated: &Nominated, diagnosis: &Diagnosis) -> Resu
     }
     let hopeless = Rejection::for_good("Preemption is not helpful for scheduling");
     let absent = Refusal { plugin: "DefaultPreemption", rejection: hopeless };
-    pick(candidates).ok_or_else(|| Diagnosis::of_nodes(diagnosis.all, &statuses, Some(&absent)))
+    pick(candidates, dice).ok_or_else(|| Diagnosis::of_nodes(diagnosis.all, &statuses, Some(&absent)))
 }
 
 /// Whether the pod may push others aside. Upstream: PodEligibleToPreemptOthers.
@@ -136,8 +142,8 @@ fn fits(cycle: &Cycle<'_>, cache: &Cache, nominated: &Nominated, name: &Arc<str>
     filter_with_nominated(&what_if, &prepared, nominated, node)
 }
 
-/// The candidate that does least harm; among equals the first. Upstream: pickOneNodeForPreemption.
-fn pick(candidates: Vec<Candidate>) -> Option<Candidate> {
+/// The candidate that does least harm; among equals by lot. Upstream: pickOneNodeForPreemption, which walks a map.
+fn pick(candidates: Vec<Candidate>, dice: &mut Dice) -> Option<Candidate> {
     let harm = |c: &Candidate| {
         let highest = c.victims.first().map_or(i32::MIN, |v| v.priority());
         let sum: i64 = c.victims.iter().map(|v| i64::from(v.priority()) + i64::from(i32::MAX) + 1).sum();
@@ -145,5 +151,9 @@ fn pick(candidates: Vec<Candidate>) -> Option<Candidate> {
         let earliest = tops.filter_map(|v| v.pod.status.start_time).min();
         (c.violations, highest, sum, c.victims.len(), Reverse(earliest))
     };
-    candidates.into_iter().min_by_key(harm)
+    let least = candidates.iter().map(harm).min()?;
+    let mut best: Vec<Candidate> = candidates.into_iter().filter(|c| harm(c) == least).collect();
+    let number = u32::try_from(best.len()).unwrap_or(u32::MAX);
+    let drawn = if number > 1 { dice.below("scheduler-preempt", number) } else { 0 };
+    Some(best.swap_remove(usize::try_from(drawn).unwrap_or(0)))
 }

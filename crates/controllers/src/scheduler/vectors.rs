@@ -11,7 +11,7 @@ use super::{
     preemption::preempt,
 };
 use kubestep_control::View;
-use kubestep_model::{Instant, Kind, Object, Resource};
+use kubestep_model::{Dice, Instant, Kind, Object, Resource};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
@@ -65,7 +65,7 @@ fn schedule(case: &Value) -> Value {
         }
         Err(Failure::NoNodes) => json!({ "error": "no nodes available to schedule pods" }),
         Err(Failure::Fit(mut diagnosis)) => {
-            let (text, candidate) = preempt(&look, &nominated, &diagnosis);
+            let (text, candidate) = preempt(&look, &nominated, &diagnosis, &mut Dice::new(0));
             diagnosis.after = text;
             let mut out = Map::from_iter([("message".to_owned(), Value::from(diagnosis.message()))]);
             if diagnosis.before.is_empty() {

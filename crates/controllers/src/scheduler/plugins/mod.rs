@@ -13,6 +13,7 @@ pub mod node_unschedulable;
 pub mod pod_topology_spread;
 pub mod taint_toleration;
 pub mod volume_binding;
+pub mod volume_restrictions;
 
 use super::{
     cache::Cache,
@@ -76,6 +77,7 @@ pub enum State {
     SpreadScores(pod_topology_spread::Scores),
     Ports(Vec<super::node_info::HostPort>),
     Claims(volume_binding::Claims),
+    Exclusive(Vec<String>),
 }
 
 /// What a plugin says before the nodes are looked at.
@@ -132,6 +134,7 @@ pub static PLUGINS: &[&dyn Plugin] = &[
     &node_affinity::NodeAffinity,
     &node_ports::NodePorts,
     &node_resources_fit::NodeResourcesFit,
+    &volume_restrictions::VolumeRestrictions,
     &volume_binding::VolumeBinding,
     &pod_topology_spread::PodTopologySpread,
     &inter_pod_affinity::InterPodAffinity,

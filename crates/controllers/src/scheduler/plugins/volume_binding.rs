@@ -4,7 +4,7 @@
 use super::{
     super::{
         affinity::selector_matches,
-        event::Event,
+        event::{Event, NodePart},
         kinds::{CLAIM, CLASS, VOLUME},
         node_info::{NodeInfo, PodInfo},
     },
@@ -181,11 +181,15 @@ impl Plugin for VolumeBinding {
         }
         Ok(())
     }
-    fn hint(&self, _pod: &PodInfo, event: &Event<'_>) -> bool {
+    fn hint(&self, pod: &PodInfo, event: &Event<'_>) -> bool {
         match event {
-            Event::NodeAdded(_) => true,
-            Event::NodeChanged { part: super::super::event::NodePart::Label, .. } => true,
-            Event::Other(kind) => [CLAIM, VOLUME, CLASS].contains(kind),
+            Event::NodeAdded(_) | Event::NodeChanged { part: NodePart::Label, .. } => true,
+            Event::Other(object) if object.kind() == CLAIM => {
+                let (meta, pod) = (object.meta(), &pod.pod);
+                meta.namespace == pod.metadata.namespace
+                    && claim_names(pod).iter().any(|name| **name == *meta.name)
+            }
+            Event::Other(object) => [VOLUME, CLASS].contains(&object.kind()),
             _ => false,
         }
     }
