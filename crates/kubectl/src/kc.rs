@@ -38,6 +38,7 @@ pub struct Kc<'a> {
     now: Instant,
     output: Vec<Chunk>,
     warned: BTreeSet<String>,
+    unknown_fields: bool,
 }
 
 impl<'a> Kc<'a> {
@@ -49,7 +50,17 @@ impl<'a> Kc<'a> {
         told: &'a [ClientTurn],
     ) -> Self {
         let (output, warned) = (vec![], BTreeSet::new());
-        Kc { namespace, namespace_given: false, files, told, next: 0, now: started, output, warned }
+        Kc {
+            namespace,
+            namespace_given: false,
+            files,
+            told,
+            next: 0,
+            now: started,
+            output,
+            warned,
+            unknown_fields: true,
+        }
     }
 
     /// Where the command stands after a run.
@@ -95,9 +106,7 @@ impl<'a> Kc<'a> {
         };
         if let Ok(Answer::Object { warnings, .. } | Answer::Json { warnings, .. }) = reply {
             for warning in warnings {
-                if self.warned.insert(warning.clone()) {
-                    self.err(format!("Warning: {warning}\n"));
-                }
+                self.warn(warning);
             }
         }
         Ok(reply.clone())
@@ -182,6 +191,20 @@ impl<'a> Kc<'a> {
             ClientTold::Reply(_) | ClientTold::Slept | ClientTold::Events { .. } => {
                 Err(self.fail("the answer is not a text"))
             }
+        }
+    }
+
+    /// From now on nothing is said about fields that the API server does not know.
+    pub fn ignore_unknown_fields(&mut self) {
+        self.unknown_fields = false;
+    }
+
+    /// Prints a warning, once.
+    pub fn warn(&mut self, warning: &str) {
+        let hidden = !self.unknown_fields
+            && (warning.starts_with("unknown field") || warning.starts_with("duplicate field"));
+        if !hidden && self.warned.insert(warning.to_owned()) {
+            self.err(format!("Warning: {warning}\n"));
         }
     }
 

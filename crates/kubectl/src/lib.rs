@@ -1,6 +1,11 @@
 //! kubectl's commands: each a small plain state with `on(input) -> (state, requests, output)`; knows no clock and no store.
+//!
+//! A command is a straight-line function that is run again from its start against what it was told so far, as a
+//! reconcile is: so a command that waits is plain data. What it prints is what kubectl v1.37 prints.
 
 pub mod args;
+mod commands;
+mod describe;
 pub mod fault;
 pub mod kc;
 pub mod manifest;
@@ -10,3 +15,49 @@ pub mod resources;
 pub mod select;
 pub mod shell;
 pub mod vectors;
+pub mod workloads;
+
+use kc::Kc;
+use kubestep_model::{
+    Instant,
+    client::{Client, ClientProgress, ClientTurn},
+};
+use std::{collections::BTreeMap, sync::Arc};
+
+/// A kubectl command that a person typed.
+#[derive(Clone, Debug)]
+pub struct Kubectl {
+    line: String,
+    words: Result<Vec<String>, String>,
+    files: Arc<BTreeMap<String, String>>,
+    namespace: Arc<str>,
+}
+
+impl Kubectl {
+    /// A command from its line (with or without `kubectl` before it), the files that lie beside it, and the
+    /// namespace of the current context.
+    pub fn new(line: &str, files: Arc<BTreeMap<String, String>>, namespace: &str) -> Kubectl {
+        let mut words = shell::split(line);
+        if let Ok(words) = &mut words
+            && words.first().is_some_and(|w| w == "kubectl" || w == "k")
+        {
+            words.remove(0);
+        }
+        Kubectl { line: line.trim().to_owned(), words, files, namespace: namespace.into() }
+    }
+}
+
+impl Client for Kubectl {
+    fn run(&self, started: Instant, told: &[ClientTurn]) -> ClientProgress {
+        let mut kc = Kc::new(&self.files, self.namespace.clone(), started, told);
+        let flow = match &self.words {
+            Ok(words) => commands::run(&mut kc, words),
+            Err(why) => Err(kc.fail(why.clone())),
+        };
+        kc.end(flow)
+    }
+
+    fn line(&self) -> String {
+        self.line.clone()
+    }
+}

@@ -16,7 +16,7 @@ mod secret;
 mod service;
 mod service_account;
 
-pub use common::{age, find_roles, host_port, micro_age, resource_names, sum_up};
+pub use common::{age, find_roles, host_port, micro_age, sum_up};
 
 use kubestep_model::{Instant, Kind, Object, Resource, kinds::*};
 use std::fmt;

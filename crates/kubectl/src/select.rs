@@ -77,8 +77,11 @@ pub struct Found {
 }
 
 /// What a line names, before anything is read.
-enum Named {
+#[derive(Debug)]
+pub enum Named {
+    /// Objects, each by its name.
     Keys(Vec<Key>),
+    /// All of some kinds, or those that a selector picks.
     Kinds(Vec<Kind>),
 }
 
@@ -98,7 +101,8 @@ fn fault(text: impl Into<String>) -> Fault {
     Fault::Text(text.into())
 }
 
-fn named(kc: &Kc<'_>, select: &Select) -> Result<Named, Fault> {
+/// What the words of a command name.
+pub fn named(kc: &Kc<'_>, select: &Select) -> Result<Named, Fault> {
     let words = normalise(&select.words);
     let slashes = words.iter().filter(|w| w.contains('/')).count();
     let selecting = !select.labels.is_empty() || !select.fields.is_empty() || select.all;
@@ -217,7 +221,8 @@ pub fn get(kc: &mut Kc<'_>, key: Key) -> Flow<Result<Object, Fault>> {
     Ok(Err(status.into()))
 }
 
-fn by_kind(kc: &mut Kc<'_>, select: &Select, kinds: &[Kind]) -> Flow<Found> {
+/// Lists kinds, by the selectors.
+pub fn by_kind(kc: &mut Kc<'_>, select: &Select, kinds: &[Kind]) -> Flow<Found> {
     let labels = match Selector::parse(&select.labels) {
         Ok(labels) => Some(labels).filter(|l| !l.is_empty()),
         Err(why) => return Err(kc.fail(format!("unable to parse requirement: {why}"))),

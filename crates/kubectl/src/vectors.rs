@@ -1,18 +1,74 @@
 //! The functions of this crate in the shape of the recorded vectors: JSON in, JSON out.
 
 use crate::{
+    commands::rollout::{history, status, undo},
     output::table::{Shape, table},
     printers::{self, Cell, Column},
+    workloads,
 };
-use kubestep_model::{Kind, Object, Time};
+use kubestep_model::{Deployment, Kind, Object, ReplicaSet, Time};
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 /// Runs the function that a vector is named after; None where no such function is here.
 pub fn run(name: &str, input: &Value) -> Option<Value> {
-    if name.starts_with("printer-") {
-        return printer(name, input);
+    match name {
+        "rollout-status-deployment" => rollout_status(input),
+        "rollout-history" => rollout_history(input),
+        "rollout-undo" => rollout_undo(input),
+        _ => printer(name, input),
     }
-    None
+}
+
+fn deployment(value: &Value) -> Option<Arc<Deployment>> {
+    match Object::from_value(Kind::Deployment, value.clone()) {
+        Ok(Object::Deployment(deployment)) => Some(deployment),
+        _ => None,
+    }
+}
+
+fn replica_sets(deployment: &Deployment, values: &Value) -> Option<Vec<Arc<ReplicaSet>>> {
+    let one = |value: &Value| match Object::from_value(Kind::ReplicaSet, value.clone()) {
+        Ok(Object::ReplicaSet(rs)) => Some(rs),
+        _ => None,
+    };
+    let all = values.as_array()?.iter().map(one).collect::<Option<Vec<_>>>()?;
+    let selector = deployment.spec.selector.clone().unwrap_or_default().to_selector().ok()?;
+    Some(workloads::controlled(
+        deployment,
+        all.into_iter().filter(|rs| selector.matches(&rs.metadata.labels)),
+    ))
+}
+
+fn rollout_status(input: &Value) -> Option<Value> {
+    let deployment = deployment(&input["object"])?;
+    Some(match status::of_deployment(&deployment, input["revision"].as_i64().unwrap_or_default()) {
+        Ok(standing) => json!({ "done": standing.done, "error": null, "text": standing.text }),
+        Err(fault) => json!({ "done": false, "error": fault.text(), "text": "" }),
+    })
+}
+
+fn rollout_history(input: &Value) -> Option<Value> {
+    let deployment = deployment(&input["deployment"])?;
+    let sets = replica_sets(&deployment, &input["replicaSets"])?;
+    let revision = input["revision"].as_i64().unwrap_or_default();
+    Some(match history::view(&sets, revision) {
+        Ok(text) => json!({ "text": text }),
+        Err(fault) => json!({ "error": fault.text() }),
+    })
+}
+
+fn rollout_undo(input: &Value) -> Option<Value> {
+    let deployment = deployment(&input["deployment"])?;
+    let sets = replica_sets(&deployment, &input["replicaSets"])?;
+    let to = input["revision"].as_i64().unwrap_or_default();
+    Some(match undo::plan(&deployment, &sets, to, false) {
+        Ok(undo::Plan::Say(text)) => json!({ "text": text }),
+        Ok(undo::Plan::Patch(patch)) => {
+            json!({ "patch": patch, "patchType": "application/json-patch+json", "text": "rolled back" })
+        }
+        Err(fault) => json!({ "error": fault.text() }),
+    })
 }
 
 fn printer(name: &str, input: &Value) -> Option<Value> {

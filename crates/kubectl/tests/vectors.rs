@@ -43,4 +43,7 @@ vectors! {
     printer_service_account "printer-serviceaccount"
     printer_resource_quota "printer-resourcequota"
     printer_lease "printer-lease"
+    rollout_status_deployment "rollout-status-deployment"
+    rollout_history "rollout-history"
+    rollout_undo "rollout-undo"
 }

@@ -58,11 +58,6 @@ pub fn find_roles(node: &Node) -> Vec<String> {
 }
 
 /// A quantity of a map of resources; zero if it is not there.
-pub fn amount(resources: &BTreeMap<String, Quantity>, name: &str) -> Quantity {
+pub(super) fn amount(resources: &BTreeMap<String, Quantity>, name: &str) -> Quantity {
     resources.get(name).cloned().unwrap_or_default()
-}
-
-/// The names of resources, in order.
-pub fn resource_names(resources: &BTreeMap<String, Quantity>) -> Vec<&String> {
-    resources.keys().collect()
 }

@@ -1,0 +1,305 @@
+//! `kubectl apply -f`: what the file says now, what it said before and what is there make one patch.
+//! Upstream: kubectl/pkg/cmd/apply (v1.37), client side.
+
+use super::common::{
+    self, DRY_RUN, DryRun, FIELD_MANAGER, FILENAME, OUTPUT, RECURSIVE, SELECTOR, TEMPLATE, VALIDATE,
+};
+use crate::{
+    args::{Args, Flag, Takes, flag, not_done},
+    fault::Fault,
+    kc::{Flow, Kc},
+    manifest::{self, Manifest},
+    output::format::{self, Format},
+    select,
+};
+use kubestep_model::{
+    Body, Key, Object, PatchKind, Request, Subresource, Verb,
+    patch::{
+        LAST_APPLIED, last_applied::original, merge_patch, strategic_merge_patch, three_way_merge_patch,
+        three_way_strategic_patch, with_last_applied,
+    },
+    schema::patch_schema,
+    text::Selector,
+    yaml::json,
+};
+use serde_json::Value;
+use std::{sync::Arc, time::Duration};
+
+pub(super) const FLAGS: &[Flag] = &[
+    FILENAME,
+    RECURSIVE,
+    OUTPUT,
+    SELECTOR,
+    TEMPLATE,
+    DRY_RUN,
+    FIELD_MANAGER,
+    VALIDATE,
+    flag("overwrite", Takes::Bool),
+    flag("record", Takes::Bool),
+    flag("openapi-patch", Takes::Bool),
+    flag("show-managed-fields", Takes::Bool),
+    flag("allow-missing-template-keys", Takes::Bool),
+    not_done("server-side", Takes::Bool),
+    not_done("force-conflicts", Takes::Bool),
+    not_done("force", Takes::Bool),
+    not_done("grace-period", Takes::Int),
+    not_done("cascade", Takes::Maybe("background")),
+    not_done("timeout", Takes::Span),
+    not_done("wait", Takes::Bool),
+    not_done("prune", Takes::Bool),
+    not_done("prune-allowlist", Takes::Each),
+    not_done("all", Takes::Bool),
+    not_done("applyset", Takes::Text),
+    not_done("kustomize", Takes::Text),
+    not_done("subresource", Takes::Text),
+];
+
+/// How often a patch is tried again after a conflict, and from which try on it waits.
+const RETRIES: u32 = 5;
+const TRIES_BEFORE_WAIT: u32 = 1;
+
+/// What one run of apply is like.
+struct How {
+    dry: DryRun,
+    strict: bool,
+    format: Format,
+}
+
+pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
+    let how = How {
+        dry: DryRun::of(kc, args)?,
+        strict: common::strict(kc, args)?,
+        format: Format::of(kc, args, false)?,
+    };
+    if !args.words.is_empty() {
+        return Err(kc.usage(&args.path, &format!("Unexpected args: [{}]", args.words.join(" "))));
+    }
+    if args.all("filename").is_empty() {
+        return Err(kc.fail("must specify one of -f and -k"));
+    }
+    let validate = args.text("validate").is_none_or(|v| !matches!(v, "ignore" | "false"));
+    let reading =
+        manifest::Reading { files: args.all("filename").to_vec(), recursive: args.on("recursive"), validate };
+    let read = manifest::read(kc, &reading);
+    if let Some(fault) = Fault::all(read.stops) {
+        return Err(kc.fault(&fault));
+    }
+    let labels = Selector::parse(args.text_or_empty("selector")).map_err(|why| kc.fail(why))?;
+    let (mut faults, mut manifests) = (Vec::new(), Vec::new());
+    for item in read.items {
+        match item {
+            Ok(manifest) if matches_labels(&labels, &manifest) => manifests.push(manifest),
+            Ok(_) => {}
+            Err(fault) => faults.push(fault),
+        }
+    }
+    if manifests.is_empty() && faults.is_empty() {
+        return Err(kc.fail("no objects passed to apply"));
+    }
+    let mut objects = Vec::new();
+    for manifest in &manifests {
+        match apply(kc, manifest, &how)? {
+            Ok(object) => objects.push(object),
+            Err(fault) => faults.push(fault),
+        }
+    }
+    if faults.is_empty() && !matches!(how.format, Format::Human { .. } | Format::Name) {
+        let value = if let [one] = objects.as_slice() { one.to_value() } else { format::list(&objects) };
+        how.format.print(kc, &value, true)?;
+    }
+    common::finish(kc, faults)
+}
+
+fn matches_labels(labels: &Selector, manifest: &Manifest) -> bool {
+    let own = manifest.value.pointer("/metadata/labels").cloned().unwrap_or_default();
+    labels.is_empty() || labels.matches(&serde_json::from_value(own).unwrap_or_default())
+}
+
+/// What an object is called in errors. Upstream: resource.Info.String.
+fn describe(key: &Key) -> String {
+    let version =
+        if key.kind.group().is_empty() { format!("/{}", key.kind.version()) } else { key.kind.api_version() };
+    format!(
+        "Resource: \"{version}, Resource={}\", GroupVersionKind: \"{version}, Kind={}\"\nName: \"{}\", Namespace: \"{}\"",
+        key.kind.resource(),
+        key.kind.name(),
+        key.name,
+        key.namespace
+    )
+}
+
+/// What is wrong with a name, as the client sees it before it asks.
+fn name_fault(name: &str) -> Option<String> {
+    if name.is_empty() {
+        return Some("resource name may not be empty".to_owned());
+    }
+    let why = match name {
+        "." | ".." => format!("may not be '{name}'"),
+        _ if name.contains('/') => "may not contain '/'".to_owned(),
+        _ if name.contains('%') => "may not contain '%'".to_owned(),
+        _ => return None,
+    };
+    Some(format!("invalid resource name \"{name}\": [{why}]"))
+}
+
+fn apply(kc: &mut Kc<'_>, manifest: &Manifest, how: &How) -> Flow<Result<Object, Fault>> {
+    let key = Key { kind: manifest.kind, namespace: manifest.namespace.clone(), name: manifest.name.clone() };
+    let generate =
+        manifest.value.pointer("/metadata/generateName").and_then(Value::as_str).unwrap_or_default();
+    if key.name.is_empty() && !generate.is_empty() {
+        return Ok(Err(Fault::Text(format!("from {generate}: cannot use generate name with apply"))));
+    }
+    let reading = format!("retrieving current configuration of:\n{}\nfrom server for:", describe(&key));
+    if let Some(why) = name_fault(&key.name) {
+        return Ok(Err(Fault::Text(why).when(&reading, &manifest.source)));
+    }
+    match kc.get(key.clone())? {
+        Ok(current) => update(kc, manifest, &key, current, how),
+        Err(status) if status.is_not_found() => create(kc, manifest, &key, how),
+        Err(status) => Ok(Err(Fault::from(status).when(&reading, &manifest.source))),
+    }
+}
+
+fn create(kc: &mut Kc<'_>, manifest: &Manifest, key: &Key, how: &How) -> Flow<Result<Object, Fault>> {
+    let mut body = with_last_applied(&manifest.value);
+    prune_nulls(&mut body, 0);
+    let created = if how.dry == DryRun::Client {
+        Object::from_value(key.kind, body).map_err(Fault::Text)
+    } else {
+        let verb = Verb::Create {
+            kind: key.kind,
+            namespace: key.namespace.clone(),
+            body: Body::Json(Arc::new(body)),
+        };
+        let request = Request { strict: how.strict, ..how.dry.request(verb) };
+        kc.ask_object(request)?.map_err(Fault::from)
+    };
+    Ok(match created {
+        Ok(object) => {
+            report(kc, &object, "created", how);
+            Ok(object)
+        }
+        Err(fault) => Err(fault.when("creating", &manifest.source)),
+    })
+}
+
+/// Fields that are null are left out when an object is created, as a patch would remove them.
+fn prune_nulls(value: &mut Value, depth: usize) {
+    match value {
+        _ if depth > 1_000 => {}
+        Value::Object(map) => {
+            map.retain(|_, v| !v.is_null());
+            map.values_mut().for_each(|v| prune_nulls(v, depth + 1));
+        }
+        Value::Array(items) => items.iter_mut().for_each(|v| prune_nulls(v, depth + 1)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// Prints what was done, unless objects are to be printed at the end.
+fn report(kc: &mut Kc<'_>, object: &Object, done: &str, how: &How) {
+    match how.format {
+        Format::Human { .. } => common::said(kc, &object.key(), done, how.dry),
+        Format::Name => kc.out(format::qualified(object.kind(), &object.meta().name) + "\n"),
+        Format::Yaml
+        | Format::Json
+        | Format::JsonPath(_)
+        | Format::JsonPathAsJson(_)
+        | Format::Columns(_) => {}
+    }
+}
+
+fn update(
+    kc: &mut Kc<'_>,
+    manifest: &Manifest,
+    key: &Key,
+    current: Object,
+    how: &How,
+) -> Flow<Result<Object, Fault>> {
+    if !current.meta().annotations.contains_key(LAST_APPLIED) {
+        kc.err(format!(
+            "Warning: resource {} is missing the {LAST_APPLIED} annotation which is required by kubectl apply. kubectl apply should only be used on resources created declaratively by either kubectl create --save-config or kubectl apply. The missing annotation will be patched automatically.\n",
+            common::resource_name(key)
+        ));
+    }
+    let modified = with_last_applied(&manifest.value);
+    let (patch, patched) = send(kc, key, &modified, current, how)?;
+    let object = match patched {
+        Ok(object) => object,
+        Err(fault) => {
+            let doing = format!("applying patch:\n{}\nto:\n{}\nfor:", json::encode(&patch), describe(key));
+            return Ok(Err(fault.when("patching", &manifest.source).when(&doing, &manifest.source)));
+        }
+    };
+    if object.meta().is_terminating() {
+        kc.err(format!(
+            "Warning: Detected changes to resource {} which is currently being deleted.\n",
+            key.name
+        ));
+    }
+    report(kc, &object, if common::is_empty(&patch) { "unchanged" } else { "configured" }, how);
+    Ok(Ok(object))
+}
+
+/// Makes the patch and sends it; after a conflict it is made again from what is there then.
+fn send(
+    kc: &mut Kc<'_>,
+    key: &Key,
+    modified: &Value,
+    mut current: Object,
+    how: &How,
+) -> Flow<(Value, Result<Object, Fault>)> {
+    let mut tries = 0;
+    loop {
+        let (kind, patch) = match three_way(key, modified, &current.to_value()) {
+            Ok(found) => found,
+            Err(why) => return Ok((Value::Null, Err(Fault::Text(why)))),
+        };
+        if common::is_empty(&patch) {
+            return Ok((patch, Ok(current)));
+        }
+        let answer = if how.dry == DryRun::Client {
+            Ok(locally(key, kind, &patch, &current).unwrap_or(current.clone()))
+        } else {
+            let verb = Verb::Patch {
+                key: key.clone(),
+                subresource: Subresource::None,
+                kind,
+                patch: Arc::new(patch.clone()),
+            };
+            kc.ask_object(Request { strict: how.strict, ..how.dry.request(verb) })?
+        };
+        match answer {
+            Err(status) if status.is_conflict() && tries < RETRIES => tries += 1,
+            other => return Ok((patch, other.map_err(Fault::from))),
+        }
+        if tries > TRIES_BEFORE_WAIT {
+            kc.sleep(Duration::from_secs(1))?;
+        }
+        current = match select::get(kc, key.clone())? {
+            Ok(object) => object,
+            Err(fault) => return Ok((patch, Err(fault))),
+        };
+    }
+}
+
+fn three_way(key: &Key, modified: &Value, current: &Value) -> Result<(PatchKind, Value), String> {
+    let before = original(current).unwrap_or_default();
+    match patch_schema(&key.kind.api_version(), key.kind.name()) {
+        Some(schema) => {
+            Ok((PatchKind::Strategic, three_way_strategic_patch(&before, modified, current, schema)?))
+        }
+        None => Ok((PatchKind::Merge, three_way_merge_patch(&before, modified, current)?)),
+    }
+}
+
+/// What a patch would make of an object, for `--dry-run=client`.
+fn locally(key: &Key, kind: PatchKind, patch: &Value, current: &Object) -> Option<Object> {
+    let current = current.to_value();
+    let schema = patch_schema(&key.kind.api_version(), key.kind.name());
+    let value = match (kind, schema) {
+        (PatchKind::Strategic, Some(schema)) => strategic_merge_patch(&current, patch, schema),
+        _ => merge_patch(&current, patch),
+    };
+    Object::from_value(key.kind, value.ok()?).ok()
+}

@@ -1,0 +1,149 @@
+//! `kubectl get`.
+
+use super::common;
+use crate::{
+    args::{Args, Flag, Takes, flag, not_done, short},
+    fault::Fault,
+    kc::{Flow, Kc},
+    output::{
+        format::{self, Format},
+        sort,
+        table::{Shape, table},
+    },
+    select::{self, Found, Info, Select},
+};
+use kubestep_model::{Kind, Object, client::Stream};
+use serde_json::Value;
+
+pub(super) const FLAGS: &[Flag] = &[
+    short("output", 'o', Takes::Text),
+    short("selector", 'l', Takes::Text),
+    flag("field-selector", Takes::Text),
+    short("all-namespaces", 'A', Takes::Bool),
+    short("filename", 'f', Takes::List),
+    short("recursive", 'R', Takes::Bool),
+    short("label-columns", 'L', Takes::List),
+    flag("show-labels", Takes::Bool),
+    flag("no-headers", Takes::Bool),
+    flag("sort-by", Takes::Text),
+    flag("ignore-not-found", Takes::Bool),
+    flag("show-kind", Takes::Bool),
+    flag("show-managed-fields", Takes::Bool),
+    flag("allow-missing-template-keys", Takes::Bool),
+    flag("template", Takes::Text),
+    flag("chunk-size", Takes::Int),
+    flag("server-print", Takes::Bool),
+    not_done("subresource", Takes::Text),
+    not_done("raw", Takes::Text),
+    not_done("kustomize", Takes::Text),
+    not_done("output-watch-events", Takes::Bool),
+    not_done("watch-only", Takes::Bool),
+    Flag { long: "watch", short: Some('w'), takes: Takes::Bool, done: false },
+];
+
+pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
+    let format = Format::of(kc, args, true)?;
+    let output = args.text_or_empty("output");
+    if args.on("show-labels") && !matches!(output, "" | "wide") {
+        return Err(kc.fail(format!("--show-labels option cannot be used with {output} printer")));
+    }
+    if !args.all("label-columns").is_empty() && output.starts_with("custom-columns") {
+        return Err(kc.fail(format!("--label-columns option cannot be used with {output} printer")));
+    }
+    if args.words.is_empty() && args.all("filename").is_empty() {
+        kc.err(
+            "You must specify the type of resource to get. Use \"kubectl api-resources\" for a complete list of supported resources.\n\n",
+        );
+        return Err(kc.usage(
+            &args.path,
+            "Required resource not specified.\nUse \"kubectl explain <resource>\" for a detailed description of that resource (e.g. kubectl explain pods).",
+        ));
+    }
+    let select = Select { types_alone: true, ..Select::from(args, &args.words) };
+    let mut found = select::find(kc, &select)?;
+    if args.on("ignore-not-found") {
+        found.faults.retain(|fault| !common::is_not_found(fault));
+    }
+    if format.is_human() { human(kc, args, &format, found) } else { generic(kc, args, &format, found) }
+}
+
+fn generic(kc: &mut Kc<'_>, args: &Args, format: &Format, found: Found) -> Flow<i32> {
+    let fault = Fault::all(found.faults);
+    if let (Some(fault), true) = (&fault, found.single) {
+        return Err(kc.fault(fault));
+    }
+    if found.infos.is_empty() && args.on("ignore-not-found") {
+        return Ok(0);
+    }
+    let mut objects: Vec<Object> = found.infos.into_iter().map(|info| info.object).collect();
+    if let Some(field) = args.text("sort-by")
+        && objects.len() > 1
+    {
+        objects = in_order(kc, &objects, field)?.into_iter().map(|at| objects[at].clone()).collect();
+    }
+    let value = match objects.as_slice() {
+        [one] if found.single => one.to_value(),
+        many => format::list(many),
+    };
+    format.print(kc, &value, !args.on("no-headers"))?;
+    match fault {
+        Some(fault) => Err(kc.fault(&fault)),
+        None => Ok(0),
+    }
+}
+
+fn in_order(kc: &mut Kc<'_>, objects: &[Object], field: &str) -> Flow<Vec<usize>> {
+    let values: Vec<Value> = objects.iter().map(Object::to_value).collect();
+    sort::order(&values, field).map_err(|why| kc.fail(why))
+}
+
+fn human(kc: &mut Kc<'_>, args: &Args, format: &Format, found: Found) -> Flow<i32> {
+    let mut groups: Vec<(Kind, Vec<Object>)> = Vec::new();
+    for Info { object, .. } in found.infos {
+        let kind = object.kind();
+        match groups.last_mut() {
+            Some((last, objects)) if *last == kind => objects.push(object),
+            _ => groups.push((kind, vec![object])),
+        }
+    }
+    let listed = found.lists.iter().map(|(kind, _)| *kind);
+    let mut kinds: Vec<Kind> = listed.chain(groups.iter().map(|(kind, _)| *kind)).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    let everywhere = args.on("all-namespaces");
+    let namespaced = !everywhere && found.lists.iter().all(|(kind, _)| kind.namespaced());
+    let mut printed = false;
+    for (kind, objects) in &groups {
+        let places = match args.text("sort-by") {
+            Some(field) if !found.lists.is_empty() => in_order(kc, objects, field)?,
+            _ => (0..objects.len()).collect(),
+        };
+        let objects: Vec<&Object> = places.into_iter().map(|at| &objects[at]).collect();
+        let shape = Shape {
+            wide: *format == Format::Human { wide: true },
+            no_headers: args.on("no-headers"),
+            show_labels: args.on("show-labels"),
+            label_columns: args.all("label-columns").to_vec(),
+            namespace: everywhere && kind.namespaced(),
+            kind: kinds.len() > 1 || args.on("show-kind"),
+        };
+        if printed && !shape.no_headers {
+            kc.out("\n");
+        }
+        let shown = table(*kind, &objects, kc.now(), &shape);
+        kc.print(Stream::Out, shown.text, shown.spans);
+        printed = true;
+    }
+    if let Some(fault) = Fault::all(found.faults) {
+        return Err(kc.fault(&fault));
+    }
+    if !printed && !args.on("ignore-not-found") {
+        let text = if namespaced {
+            format!("No resources found in {} namespace.\n", kc.namespace)
+        } else {
+            "No resources found\n".into()
+        };
+        kc.err(text);
+    }
+    Ok(0)
+}

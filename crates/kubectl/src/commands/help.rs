@@ -1,0 +1,95 @@
+//! What kubectl says of itself: help, and what it makes of unknown commands.
+
+use super::{Does, Entry};
+use crate::{
+    args::{Flag, Takes},
+    kc::{Kc, Stop},
+};
+
+/// Help without a command.
+pub(super) fn top(kc: &mut Kc<'_>, entries: &[Entry]) {
+    kc.out(format!("kubectl asks the cluster and changes what it is to be.\n\nCommands:\n{}\nUsage:\n  kubectl [flags] [options]\n", list(entries)));
+}
+
+fn list(entries: &[Entry]) -> String {
+    let known = entries.iter().filter(|e| !matches!(e.does, Does::Nothing));
+    known.map(|e| format!("  {:<15} {}\n", e.name, e.about)).collect()
+}
+
+/// Help of a group: asked for to standard output, otherwise to standard error.
+pub(super) fn group(kc: &mut Kc<'_>, path: &str, entry: &Entry, entries: &[Entry], asked: bool) {
+    let text =
+        format!("{}.\n\nCommands:\n{}\nUsage:\n  {path} SUBCOMMAND [options]\n", entry.about, list(entries));
+    if asked { kc.out(text) } else { kc.err(text) }
+}
+
+/// Help of one command, with its flags.
+pub(super) fn command(kc: &mut Kc<'_>, path: &str, entry: &Entry, flags: &[Flag]) {
+    let mut lines: Vec<String> = flags.iter().map(option).collect();
+    lines.sort();
+    kc.out(format!("{}.\n\nOptions:\n{}\nUsage:\n  {path} [options]\n", entry.about, lines.concat()));
+}
+
+fn option(flag: &Flag) -> String {
+    let short = flag.short.map(|c| format!("-{c}, ")).unwrap_or_else(|| "    ".to_owned());
+    let value = match flag.takes {
+        Takes::Bool => "",
+        Takes::Text | Takes::Maybe(_) => "=text",
+        Takes::List => "=a,b",
+        Takes::Each => "=text …",
+        Takes::Int => "=number",
+        Takes::Span => "=1m30s",
+    };
+    let note = if flag.done { "" } else { "  (Kubestep does not do this)" };
+    format!("    {short}--{}{value}{note}\n", flag.long)
+}
+
+/// The error about a command that is not known, with those that it may have been meant for.
+pub(super) fn unknown(kc: &mut Kc<'_>, entries: &[Entry], name: &str) -> Stop {
+    let near = |entry: &&Entry| {
+        let starts = entry.name.to_lowercase().starts_with(&name.to_lowercase());
+        distance(name, entry.name) <= 2 || starts || entry.also.iter().any(|a| a.eq_ignore_ascii_case(name))
+    };
+    let near: Vec<&str> = entries.iter().filter(near).map(|e| e.name).collect();
+    let mut text = format!("unknown command \"{name}\" for \"kubectl\"");
+    if !near.is_empty() {
+        text += &format!(
+            "\n\nDid you mean this?\n{}",
+            near.iter().map(|n| format!("\t{n}\n")).collect::<String>()
+        );
+    }
+    kc.fail(text)
+}
+
+/// How many letters must be added, removed or changed to make one word of another.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) =
+        (a.to_lowercase().chars().collect(), b.to_lowercase().chars().collect());
+    if a.len().abs_diff(b.len()) > 2 {
+        return 3;
+    }
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let above = row[j + 1];
+            row[j + 1] = if x == y { diagonal } else { 1 + diagonal.min(above).min(row[j]) };
+            diagonal = above;
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::distance;
+
+    #[test]
+    fn distances() {
+        for (a, b, want) in [("gett", "get", 1), ("gett", "set", 2), ("aply", "apply", 1), ("x", "apply", 3)]
+        {
+            assert_eq!(distance(a, b), want, "{a} {b}");
+        }
+    }
+}

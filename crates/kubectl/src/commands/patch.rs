@@ -1,0 +1,126 @@
+//! `kubectl patch`.
+
+use super::common::{self, DRY_RUN, DryRun, FIELD_MANAGER, FILENAME, OUTPUT, RECURSIVE, TEMPLATE};
+use crate::{
+    args::{Args, Flag, Takes, flag, not_done, short},
+    fault::Fault,
+    kc::{Flow, Kc},
+    output::format::Format,
+    select::{self, Info, Select},
+};
+use kubestep_model::{
+    Object, PatchKind, Subresource, Verb,
+    patch::{json_patch, merge_patch, strategic_merge_patch},
+    schema::patch_schema,
+    text::go::quote,
+    yaml,
+};
+use serde_json::Value;
+use std::sync::Arc;
+
+pub(super) const FLAGS: &[Flag] = &[
+    FILENAME,
+    RECURSIVE,
+    OUTPUT,
+    TEMPLATE,
+    DRY_RUN,
+    FIELD_MANAGER,
+    short("patch", 'p', Takes::Text),
+    flag("patch-file", Takes::Text),
+    flag("type", Takes::Text),
+    flag("subresource", Takes::Text),
+    flag("record", Takes::Bool),
+    flag("show-managed-fields", Takes::Bool),
+    flag("allow-missing-template-keys", Takes::Bool),
+    not_done("local", Takes::Bool),
+    not_done("kustomize", Takes::Text),
+];
+
+pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
+    let (dry, format) = (DryRun::of(kc, args)?, Format::of(kc, args, false)?);
+    let (inline, file) = (args.text_or_empty("patch"), args.text_or_empty("patch-file"));
+    if !inline.is_empty() && !file.is_empty() {
+        return Err(kc.fail("cannot specify --patch and --patch-file together"));
+    }
+    if inline.is_empty() && file.is_empty() {
+        return Err(kc.fail("must specify --patch or --patch-file containing the contents of the patch"));
+    }
+    let name = args.text("type").filter(|t| !t.is_empty()).unwrap_or("strategic");
+    let kind = match name.to_lowercase().as_str() {
+        "json" => PatchKind::Json,
+        "merge" => PatchKind::Merge,
+        "strategic" => PatchKind::Strategic,
+        _ => return Err(kc.fail(format!("--type must be one of [json merge strategic], not \"{name}\""))),
+    };
+    let subresource = match args.text_or_empty("subresource") {
+        "" => Subresource::None,
+        "status" => Subresource::Status,
+        "scale" => Subresource::Scale,
+        other => return Err(kc.not_done(&format!("--subresource={other}"))),
+    };
+    let text = if file.is_empty() {
+        inline.to_owned()
+    } else {
+        match kc.file(file) {
+            Some(text) => text.to_owned(),
+            None => {
+                return Err(
+                    kc.fail(format!("unable to read patch file: open {file}: no such file or directory"))
+                );
+            }
+        }
+    };
+    let patch = read(kc, &text)?;
+    let found = select::find(kc, &Select::from(args, &args.words))?;
+    if found.infos.is_empty() && found.faults.is_empty() {
+        return Err(kc.fail("no objects passed to patch"));
+    }
+    common::each(kc, found, |kc, info| {
+        let patched = if dry == DryRun::Client {
+            locally(info, kind, &patch).map_err(Fault::Text)
+        } else {
+            let verb =
+                Verb::Patch { key: info.key.clone(), subresource, kind, patch: Arc::new(patch.clone()) };
+            kc.ask_object(dry.request(verb))?.map_err(Fault::from)
+        };
+        match patched {
+            Ok(object) => {
+                let done = if object == info.object { "patched (no change)" } else { "patched" };
+                common::say(kc, &format, &object, done, dry)?;
+                Ok(Ok(()))
+            }
+            Err(fault) => Ok(Err(fault)),
+        }
+    })
+}
+
+/// A patch may be JSON or YAML; broken JSON is what the API server refuses.
+fn read(kc: &mut Kc<'_>, text: &str) -> Flow<Value> {
+    let trimmed = text.trim_start();
+    if trimmed.starts_with('{') {
+        return yaml::json::parse(text).map_err(|_| {
+            let status = kubestep_model::Status::bad_request("invalid JSON patch");
+            kc.fault(&status.into())
+        });
+    }
+    yaml::yaml_to_json(text, false).map_err(|why| kc.fail(format!("unable to parse {}: {why}", quote(text))))
+}
+
+fn locally(info: &Info, kind: PatchKind, patch: &Value) -> Result<Object, String> {
+    let before = info.object.to_value();
+    let own = info.key.kind;
+    let after = match kind {
+        PatchKind::Json => json_patch(&before, patch)?,
+        PatchKind::Merge | PatchKind::Apply => merge_patch(&before, patch)?,
+        PatchKind::Strategic => match patch_schema(&own.api_version(), own.name()) {
+            Some(schema) => strategic_merge_patch(&before, patch, schema)?,
+            None => {
+                let text = format!("{}, Kind={}", own.api_version(), own.name());
+                return Err(format!(
+                    "strategic merge patch is not supported for {text} locally, try --type merge"
+                ));
+            }
+        },
+    };
+    Object::from_value(own, after)
+}

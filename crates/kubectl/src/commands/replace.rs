@@ -1,0 +1,127 @@
+//! `kubectl replace -f`, with and without `--force`.
+
+use super::{
+    common::{self, DRY_RUN, DryRun, FIELD_MANAGER, FILENAME, OUTPUT, RECURSIVE, TEMPLATE, VALIDATE},
+    create, delete,
+};
+use crate::{
+    args::{Args, Flag, Takes, flag, not_done},
+    fault::Fault,
+    kc::{Flow, Kc},
+    manifest::Manifest,
+    output::format::Format,
+    select::Select,
+};
+use kubestep_model::{Body, Key, Object, Request, Subresource, Verb};
+use std::{sync::Arc, time::Duration};
+
+pub(super) const FLAGS: &[Flag] = &[
+    FILENAME,
+    RECURSIVE,
+    OUTPUT,
+    TEMPLATE,
+    DRY_RUN,
+    FIELD_MANAGER,
+    VALIDATE,
+    flag("force", Takes::Bool),
+    flag("grace-period", Takes::Int),
+    flag("cascade", Takes::Maybe("background")),
+    flag("timeout", Takes::Span),
+    flag("wait", Takes::Bool),
+    flag("save-config", Takes::Bool),
+    flag("record", Takes::Bool),
+    flag("show-managed-fields", Takes::Bool),
+    flag("allow-missing-template-keys", Takes::Bool),
+    not_done("raw", Takes::Text),
+    not_done("subresource", Takes::Text),
+    not_done("kustomize", Takes::Text),
+];
+
+pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
+    let (dry, format) = (DryRun::of(kc, args)?, Format::of(kc, args, false)?);
+    let (strict, force) = (common::strict(kc, args)?, args.on("force"));
+    if args.all("filename").is_empty() {
+        return Err(kc.fail("must specify one of -f and -k"));
+    }
+    if args.int("grace-period").unwrap_or(-1) >= 0 && !force {
+        return Err(kc.fail("--grace-period must have --force specified"));
+    }
+    if args.span("timeout").is_some_and(|t| !t.is_zero()) && !force {
+        return Err(kc.fail("--timeout must have --force specified"));
+    }
+    if force && dry != DryRun::None {
+        return Err(kc.fail("--dry-run can not be used when --force is set"));
+    }
+    if force {
+        return by_force(kc, args, &format, strict);
+    }
+    let mut faults = Vec::new();
+    for item in create::manifests(kc, args)? {
+        let replaced = match item {
+            Ok(manifest) => put(kc, &manifest, dry, strict, args.on("save-config"))?,
+            Err(fault) => Err(fault),
+        };
+        match replaced {
+            Ok(object) => common::say(kc, &format, &object, "replaced", dry)?,
+            Err(fault) => faults.push(fault),
+        }
+    }
+    common::finish(kc, faults)
+}
+
+/// Puts an object in the place of another. Without a resource version the present one is taken, as the client does.
+fn put(
+    kc: &mut Kc<'_>,
+    manifest: &Manifest,
+    dry: DryRun,
+    strict: bool,
+    save: bool,
+) -> Flow<Result<Object, Fault>> {
+    let key = Key { kind: manifest.kind, namespace: manifest.namespace.clone(), name: manifest.name.clone() };
+    let body = create::body(manifest, save);
+    if dry == DryRun::Client {
+        return Ok(Object::from_value(manifest.kind, body).map_err(Fault::Text));
+    }
+    let verb = Verb::Replace { key, subresource: Subresource::None, body: Body::Json(Arc::new(body)) };
+    let replaced = kc.ask_object(Request { strict, ..dry.request(verb) })?;
+    Ok(replaced.map_err(|status| Fault::from(status).when("replacing", &manifest.source)))
+}
+
+/// Deletes, waits until all is gone, and creates anew.
+fn by_force(kc: &mut Kc<'_>, args: &Args, format: &Format, strict: bool) -> Flow<i32> {
+    let mut how = delete::how(kc, args)?;
+    how.ignore_missing = true;
+    let select = Select::from(args, &args.words);
+    let targets = delete::targets(kc, &select)?;
+    let keys: Vec<Key> = targets.0.iter().map(|(key, _)| key.clone()).collect();
+    delete::delete(kc, targets, &how)?;
+    let limit = args.span("timeout").filter(|t| !t.is_zero()).unwrap_or(Duration::from_secs(300));
+    for key in keys {
+        let end = kc.now() + limit;
+        if !delete::gone(kc, &key, "", end)? {
+            return Err(kc.fail("timed out waiting for the condition"));
+        }
+    }
+    let mut count = 0;
+    let mut faults = Vec::new();
+    for item in create::manifests(kc, args)? {
+        let made = match item {
+            Ok(mut manifest) => {
+                manifest.source.clear();
+                create::create(kc, &manifest, DryRun::None, strict, args.on("save-config"))?
+            }
+            Err(fault) => Err(fault),
+        };
+        match made {
+            Ok(object) => {
+                count += 1;
+                common::say(kc, format, &object, "replaced", DryRun::None)?;
+            }
+            Err(fault) => faults.push(fault),
+        }
+    }
+    if count == 0 && faults.is_empty() {
+        return Err(kc.fail("no objects passed to replace"));
+    }
+    common::finish(kc, faults)
+}

@@ -1,0 +1,37 @@
+//! `kubectl rollout pause` and `kubectl rollout resume`.
+
+use super::patch_each;
+use crate::{
+    args::{Args, Flag, Takes, flag, not_done},
+    commands::common::{FIELD_MANAGER, FILENAME, OUTPUT, RECURSIVE, SELECTOR, TEMPLATE},
+    fault::Fault,
+    kc::{Flow, Kc},
+};
+
+pub(in crate::commands) const FLAGS: &[Flag] = &[
+    FILENAME,
+    RECURSIVE,
+    OUTPUT,
+    SELECTOR,
+    TEMPLATE,
+    FIELD_MANAGER,
+    flag("show-managed-fields", Takes::Bool),
+    flag("allow-missing-template-keys", Takes::Bool),
+    not_done("kustomize", Takes::Text),
+];
+
+pub(in crate::commands) fn pause(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
+    let empty = |name: &str| Fault::Text(format!("{name} already paused"));
+    patch_each(kc, args, "paused", &empty, |_, deployment| {
+        let was = std::mem::replace(&mut deployment.spec.paused, true);
+        if was { Err("is already paused") } else { Ok(()) }
+    })
+}
+
+pub(in crate::commands) fn resume(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
+    let empty = |name: &str| Fault::Text(format!("{name} already resumed"));
+    patch_each(kc, args, "resumed", &empty, |_, deployment| {
+        let was = std::mem::replace(&mut deployment.spec.paused, false);
+        if was { Ok(()) } else { Err("is not paused") }
+    })
+}

@@ -1,0 +1,128 @@
+//! `-o`: which form was asked for, and printing objects in it.
+
+use super::{custom_columns::Columns, json, jsonpath::Template};
+use crate::{
+    args::Args,
+    kc::{Flow, Kc},
+};
+use kubestep_model::{Kind, Object, yaml};
+use serde_json::{Value, json};
+
+/// A form of output.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Format {
+    /// A table, or what the command did.
+    Human {
+        /// `-o wide`.
+        wide: bool,
+    },
+    /// `-o yaml`.
+    Yaml,
+    /// `-o json`.
+    Json,
+    /// `-o name`.
+    Name,
+    /// `-o jsonpath=…`.
+    JsonPath(Template),
+    /// `-o jsonpath-as-json=…`.
+    JsonPathAsJson(Template),
+    /// `-o custom-columns=…`.
+    Columns(Columns),
+}
+
+const TEMPLATES: &[&str] = &["go-template", "go-template-file", "template", "templatefile"];
+const OF_ALL: &str = "go-template,go-template-file,json,jsonpath,jsonpath-as-json,jsonpath-file,kyaml,name,template,templatefile,yaml";
+const OF_GET: &str = "custom-columns,custom-columns-file,go-template,go-template-file,json,jsonpath,jsonpath-as-json,jsonpath-file,kyaml,name,template,templatefile,wide,yaml";
+
+impl Format {
+    /// The form that a command's flags ask for. `tables` says whether the command shows tables.
+    pub fn of(kc: &mut Kc<'_>, args: &Args, tables: bool) -> Flow<Format> {
+        let asked = args.text_or_empty("output");
+        let (name, rest) = asked.split_once('=').map_or((asked, None), |(n, r)| (n, Some(r)));
+        match (name, rest) {
+            ("", None) => Ok(Format::Human { wide: false }),
+            ("wide", None) if tables => Ok(Format::Human { wide: true }),
+            ("yaml", None) => Ok(Format::Yaml),
+            ("json", None) => Ok(Format::Json),
+            ("name", None) => Ok(Format::Name),
+            ("jsonpath" | "jsonpath-as-json", rest) => {
+                let text = rest.or(args.text("template")).unwrap_or_default();
+                if text.is_empty() {
+                    return Err(kc.fail("template format specified but no template given"));
+                }
+                match Template::parse(text) {
+                    Ok(template) if name == "jsonpath" => Ok(Format::JsonPath(template)),
+                    Ok(template) => Ok(Format::JsonPathAsJson(template)),
+                    Err(why) => Err(kc.fail(format!("error parsing jsonpath {text}, {why}"))),
+                }
+            }
+            ("custom-columns", rest) if tables => {
+                let text = rest.or(args.text("template")).unwrap_or_default();
+                Columns::parse(text).map(Format::Columns).map_err(|why| kc.fail(why))
+            }
+            (name, _) if TEMPLATES.contains(&name) => Err(kc.not_done(&format!("-o {name}"))),
+            ("kyaml" | "jsonpath-file", _) => Err(kc.not_done(&format!("-o {name}"))),
+            ("custom-columns-file", _) if tables => Err(kc.not_done(&format!("-o {name}"))),
+            _ => {
+                let allowed = if tables { OF_GET } else { OF_ALL };
+                Err(kc.fail(format!(
+                    "unable to match a printer suitable for the output format \"{asked}\", allowed formats are: {allowed}"
+                )))
+            }
+        }
+    }
+
+    /// Whether the command's own words are printed.
+    pub fn is_human(&self) -> bool {
+        matches!(self, Format::Human { .. })
+    }
+
+    /// Prints one value: an object, or a list of objects.
+    pub fn print(&self, kc: &mut Kc<'_>, value: &Value, heads: bool) -> Flow<()> {
+        let text = match self {
+            Format::Human { .. } => return Ok(()),
+            Format::Yaml => Ok(yaml::to_yaml(value)),
+            Format::Json => Ok(json::pretty(value)),
+            Format::Name => Ok(each(value).iter().map(|o| name_of(o) + "\n").collect()),
+            Format::JsonPath(template) => template.print(value),
+            Format::JsonPathAsJson(template) => template
+                .find(value)
+                .map(|parts| parts.into_iter().map(|part| json::pretty(&Value::Array(part))).collect()),
+            Format::Columns(columns) => columns.print(&each(value), heads),
+        };
+        match text {
+            Ok(text) => {
+                kc.out(text);
+                Ok(())
+            }
+            Err(why) => Err(kc.fail(why)),
+        }
+    }
+}
+
+/// The objects of a list, or the one object.
+fn each(value: &Value) -> Vec<Value> {
+    match value.get("items") {
+        Some(Value::Array(items)) if value["kind"] == "List" => items.clone(),
+        _ => vec![value.clone()],
+    }
+}
+
+/// `deployment.apps/web`, from an object's JSON.
+fn name_of(value: &Value) -> String {
+    let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+    let group = text("/apiVersion").rsplit_once('/').map_or("", |(group, _)| group);
+    let dot = if group.is_empty() { "" } else { "." };
+    format!("{}{dot}{group}/{}", text("/kind").to_lowercase(), text("/metadata/name"))
+}
+
+/// `deployment.apps/web`.
+pub fn qualified(kind: Kind, name: &str) -> String {
+    format!("{}/{name}", kind.qualified_kind().to_lowercase())
+}
+
+/// Several objects as one list, as kubectl prints them.
+pub fn list(objects: &[Object]) -> Value {
+    let items: Vec<Value> = objects.iter().map(Object::to_value).collect();
+    json!({ "apiVersion": "v1", "items": items, "kind": "List", "metadata": { "resourceVersion": "" } })
+}
