@@ -8,7 +8,6 @@
 //! it), else fetched by `go mod download`.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -104,7 +103,9 @@ fn download(module: &str) -> Result<PathBuf, String> {
         .map_err(|e| format!("go: {e}; {help}"))?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let folder = text.lines().find_map(|line| line.trim().strip_prefix("\"Dir\": \"")?.split('"').next());
-    folder.map(PathBuf::from).ok_or_else(|| format!("go mod download {module}@{RELEASE} failed: {text}; {help}"))
+    folder
+        .map(PathBuf::from)
+        .ok_or_else(|| format!("go mod download {module}@{RELEASE} failed: {text}; {help}"))
 }
 
 /// The schema as text, from the folders of the modules `k8s.io/api` and `k8s.io/apimachinery`.
@@ -127,7 +128,7 @@ pub fn generate(api: &Path, machinery: &Path) -> Result<String, String> {
         for (name, declared) in &types {
             if name.strip_prefix(folder).is_some_and(|rest| rest.starts_with('.')) && is_kind(declared) {
                 let kind = name.rsplit('.').next().unwrap_or_default();
-                let _ = writeln!(out, "kind: {api_version} {kind} {name}");
+                out.push_str(&format!("kind: {api_version} {kind} {name}\n"));
                 wanted.insert(name.clone());
             }
         }
@@ -186,19 +187,20 @@ fn names_in(ty: &str) -> Vec<String> {
 fn write_type(out: &mut String, name: &str, types: &Types) {
     match types.get(name) {
         Some(Declared::Struct(fields)) => {
-            let _ = writeln!(out, "struct: {name}");
+            out.push_str(&format!("struct: {name}\n"));
             for field in fields {
                 let ty = resolve_alias(&field.ty, types);
                 if field.json.is_empty() {
-                    let _ = writeln!(out, "~ {ty}");
+                    out.push_str(&format!("~ {ty}\n"));
                     continue;
                 }
-                let line = format!("{}{} {ty} {} {}", field.json, field.omit, field.strategy, field.merge_key);
-                let _ = writeln!(out, "{}", line.trim_end());
+                let line =
+                    format!("{}{} {ty} {} {}", field.json, field.omit, field.strategy, field.merge_key);
+                out.push_str(&format!("{}\n", line.trim_end()));
             }
         }
         Some(Declared::Named(ty)) => {
-            let _ = writeln!(out, "name: {name} = {}", resolve_alias(ty, types));
+            out.push_str(&format!("name: {name} = {}\n", resolve_alias(ty, types)));
         }
         Some(Declared::Alias(_)) | None => {}
     }
@@ -217,7 +219,8 @@ fn read_package(folder: &Path, package: &str, types: &mut Types) -> Result<(), S
     files.sort();
     for file in files {
         let name = file.file_name().and_then(|n| n.to_str()).unwrap_or_default();
-        let generated = name.starts_with("zz_") || name.starts_with("generated") || name.ends_with("_test.go");
+        let generated =
+            name.starts_with("zz_") || name.starts_with("generated") || name.ends_with("_test.go");
         if name.ends_with(".go") && !generated {
             let text = fs::read_to_string(&file).map_err(|e| format!("{}: {e}", file.display()))?;
             read_file(&text, package, types);
@@ -264,7 +267,11 @@ fn read_imports(text: &str) -> BTreeMap<String, String> {
             Some(path) => path.trim_start_matches("apimachinery/pkg/apis/").trim_start_matches("api/"),
             None => path,
         };
-        let short = if short.starts_with("apimachinery/") { short.rsplit('/').next().unwrap_or(short) } else { short };
+        let short = if short.starts_with("apimachinery/") {
+            short.rsplit('/').next().unwrap_or(short)
+        } else {
+            short
+        };
         let alias = alias.trim();
         let alias = if alias.is_empty() { path.rsplit('/').next().unwrap_or(path) } else { alias };
         imports.insert(alias.to_owned(), short.to_owned());

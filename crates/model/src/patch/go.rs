@@ -1,7 +1,5 @@
 //! How Go sees and prints untyped JSON values: what the messages about patches are made of.
 
-use std::fmt::Write as _;
-
 use serde_json::Value;
 
 use crate::yaml::json::go_short_float;
@@ -76,9 +74,7 @@ fn print_into(out: &mut String, value: &Value, depth: usize) {
         Value::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
         Value::Number(number) => match number.as_f64() {
             Some(float) if number.is_f64() => out.push_str(&go_short_float(float)),
-            _ => {
-                let _ = write!(out, "{number}");
-            }
+            _ => out.push_str(&number.to_string()),
         },
         Value::String(text) => out.push_str(text),
         Value::Array(items) => {

@@ -212,6 +212,7 @@ impl Schema {
     }
 
     /// The struct a type is, if it is one.
+    #[cfg(test)]
     pub(super) fn as_struct<'a>(&'a self, ty: &'a Type) -> Option<&'a Declared> {
         match self.resolve(ty) {
             Type::Declared(id) => self.declared(*id),

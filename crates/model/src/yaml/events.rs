@@ -3,6 +3,9 @@
 //! A machine with a stack of states, so that deep nesting costs memory and not stack.
 //! Upstream: go.yaml.in/yaml/v2, parser (v1.37).
 
+mod block;
+mod flow;
+
 use super::scan::{Fault, Mark, Scanner, Token, TokenKind};
 
 /// What the text says next.
@@ -338,135 +341,5 @@ impl Events {
         self.marks.pop();
         self.scanner.pop();
         Ok(Event::new(kind, token.start, token.end))
-    }
-
-    fn block_entry(&mut self) -> Result<Event, Fault> {
-        let token = self.peek()?;
-        match token.kind {
-            TokenKind::BlockEntry => {
-                let next = self.peek_after_pop()?;
-                if matches!(next.kind, TokenKind::BlockEntry | TokenKind::BlockEnd) {
-                    return self.empty_at(token.end, State::BlockEntry);
-                }
-                self.node_then(State::BlockEntry, true, false)
-            }
-            TokenKind::BlockEnd => self.close(EventKind::SequenceEnd, &token),
-            _ => Err(self.fail("did not find expected '-' indicator", token.start)),
-        }
-    }
-
-    fn indentless_entry(&mut self) -> Result<Event, Fault> {
-        let token = self.peek()?;
-        if token.kind != TokenKind::BlockEntry {
-            self.leave();
-            return Ok(Event::new(EventKind::SequenceEnd, token.start, token.start));
-        }
-        let next = self.peek_after_pop()?;
-        if matches!(
-            next.kind,
-            TokenKind::BlockEntry | TokenKind::Key | TokenKind::Value | TokenKind::BlockEnd
-        ) {
-            return self.empty_at(token.end, State::IndentlessEntry);
-        }
-        self.node_then(State::IndentlessEntry, true, false)
-    }
-
-    fn block_key(&mut self) -> Result<Event, Fault> {
-        let token = self.peek()?;
-        match token.kind {
-            TokenKind::Key => {
-                let next = self.peek_after_pop()?;
-                if matches!(next.kind, TokenKind::Key | TokenKind::Value | TokenKind::BlockEnd) {
-                    return self.empty_at(token.end, State::BlockValue);
-                }
-                self.node_then(State::BlockValue, true, true)
-            }
-            TokenKind::BlockEnd => self.close(EventKind::MappingEnd, &token),
-            _ => Err(self.fail("did not find expected key", token.start)),
-        }
-    }
-
-    fn block_value(&mut self) -> Result<Event, Fault> {
-        let token = self.peek()?;
-        if token.kind != TokenKind::Value {
-            return self.empty_at(token.start, State::BlockKey);
-        }
-        let next = self.peek_after_pop()?;
-        if matches!(next.kind, TokenKind::Key | TokenKind::Value | TokenKind::BlockEnd) {
-            return self.empty_at(token.end, State::BlockKey);
-        }
-        self.node_then(State::BlockKey, true, true)
-    }
-
-    fn flow_entry(&mut self, first: bool) -> Result<Event, Fault> {
-        let mut token = self.peek()?;
-        if token.kind != TokenKind::FlowSequenceEnd && !first {
-            if token.kind != TokenKind::FlowEntry {
-                return Err(self.fail("did not find expected ',' or ']'", token.start));
-            }
-            token = self.peek_after_pop()?;
-        }
-        match token.kind {
-            TokenKind::FlowSequenceEnd => self.close(EventKind::SequenceEnd, &token),
-            TokenKind::Key => {
-                self.state = State::FlowPairKey;
-                self.scanner.pop();
-                Ok(Event::new(EventKind::MappingStart { flow: true }, token.start, token.end))
-            }
-            _ => self.node_then(State::FlowEntry { first: false }, false, false),
-        }
-    }
-
-    fn flow_pair_key(&mut self) -> Result<Event, Fault> {
-        let token = self.peek()?;
-        if matches!(token.kind, TokenKind::Value | TokenKind::FlowEntry | TokenKind::FlowSequenceEnd) {
-            // Upstream takes the token away, whichever it is.
-            self.scanner.pop();
-            return self.empty_at(token.end, State::FlowPairValue);
-        }
-        self.node_then(State::FlowPairValue, false, false)
-    }
-
-    fn flow_pair_value(&mut self) -> Result<Event, Fault> {
-        let token = self.peek()?;
-        if token.kind == TokenKind::Value {
-            let next = self.peek_after_pop()?;
-            if !matches!(next.kind, TokenKind::FlowEntry | TokenKind::FlowSequenceEnd) {
-                return self.node_then(State::FlowPairEnd, false, false);
-            }
-        }
-        self.empty_at(token.start, State::FlowPairEnd)
-    }
-
-    fn flow_key(&mut self, first: bool) -> Result<Event, Fault> {
-        let mut token = self.peek()?;
-        if token.kind != TokenKind::FlowMappingEnd && !first {
-            if token.kind != TokenKind::FlowEntry {
-                return Err(self.fail("did not find expected ',' or '}'", token.start));
-            }
-            token = self.peek_after_pop()?;
-        }
-        match token.kind {
-            TokenKind::FlowMappingEnd => self.close(EventKind::MappingEnd, &token),
-            TokenKind::Key => {
-                let next = self.peek_after_pop()?;
-                if matches!(next.kind, TokenKind::Value | TokenKind::FlowEntry | TokenKind::FlowMappingEnd) {
-                    return self.empty_at(next.start, State::FlowValue);
-                }
-                self.node_then(State::FlowValue, false, false)
-            }
-            _ => self.node_then(State::FlowEmptyValue, false, false),
-        }
-    }
-
-    fn flow_value(&mut self) -> Result<Event, Fault> {
-        let token = self.peek()?;
-        if token.kind == TokenKind::Value {
-            let next = self.peek_after_pop()?;
-            if !matches!(next.kind, TokenKind::FlowEntry | TokenKind::FlowMappingEnd) {
-                return self.node_then(State::FlowKey { first: false }, false, false);
-            }
-        }
-        self.empty_at_next(State::FlowKey { first: false })
     }
 }

@@ -53,17 +53,6 @@ fn yaml_documents(text: &str) -> Value {
     })
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn yaml_is_read_as_recorded() {
-        crate::yaml::vectors::check("yaml-to-json", run);
-        crate::yaml::vectors::check("yaml-documents", run);
-    }
-}
-
 /// Compares all cases of a recorded vector with what `run` answers.
 #[cfg(test)]
 pub(crate) fn check(name: &str, run: impl Fn(&str, &Value) -> Option<Value>) {
@@ -81,4 +70,15 @@ pub(crate) fn check(name: &str, run: impl Fn(&str, &Value) -> Option<Value>) {
     }
     println!("{name}: {} of {}", cases.len() - wrong, cases.len());
     assert_eq!(wrong, 0, "{name}: {wrong} of {} cases differ", cases.len());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn yaml_is_read_as_recorded() {
+        crate::yaml::vectors::check("yaml-to-json", run);
+        crate::yaml::vectors::check("yaml-documents", run);
+    }
 }

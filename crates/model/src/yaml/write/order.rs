@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 /// Sorts by keys. The comparison is no proper order (`1a`, `09` and `0x1` go round in a circle), so the standard
 /// sort, which may refuse such, is not used.
-pub(super) fn sort<'a, T: Copy>(entries: Vec<(&'a String, T)>) -> Vec<(&'a String, T)> {
+pub(super) fn sort<T: Copy>(entries: Vec<(&String, T)>) -> Vec<(&String, T)> {
     if entries.len() < 2 {
         return entries;
     }

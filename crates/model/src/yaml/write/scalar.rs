@@ -107,11 +107,7 @@ fn is_base60(text: &str) -> bool {
     }
     let rest: Vec<&str> = parts.collect();
     let Some((last, middle)) = rest.split_last() else { return false };
-    let is_sixty = |part: &&str| match part.as_bytes() {
-        [b'0'..=b'9'] => true,
-        [b'0'..=b'5', b'0'..=b'9'] => true,
-        _ => false,
-    };
+    let is_sixty = |part: &&str| matches!(part.as_bytes(), [b'0'..=b'9'] | [b'0'..=b'5', b'0'..=b'9']);
     let (whole, fraction) = last.split_once('.').unwrap_or((last, ""));
     middle.iter().all(is_sixty)
         && is_sixty(&whole)
