@@ -259,18 +259,10 @@ impl History {
         Some(self.keep(record))
     }
 
-    /// Lets the clock run where nothing is due; a moment marks it if time passed.
+    /// Lets the clock run where nothing is due.
     pub fn idle_until(&mut self, at: Instant) {
         self.fork_if_past();
         self.current_mut().live.idle_until(at);
-    }
-
-    /// Marks the present as a moment, though nothing visible happened since the last.
-    pub fn mark(&mut self) {
-        let b = self.current_mut();
-        if b.moments.last().is_some_and(|m| m.at < b.live.now() || m.next_record < b.live.next_record()) {
-            self.push_moment();
-        }
     }
 
     fn keep(&mut self, record: Record) -> Arc<Record> {

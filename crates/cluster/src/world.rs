@@ -163,6 +163,12 @@ impl World {
         self.now = self.now.max(bound);
     }
 
+    /// What the API server would answer a person's request now. Nothing is kept.
+    pub fn check(&self, request: &kubestep_model::Request) -> kubestep_model::Reply {
+        let person = kubestep_apiserver::Actor::new("kubectl", "kubernetes-admin");
+        kubestep_apiserver::check(&self.store, request, &person, self.now, &self.settings)
+    }
+
     /// Changes a process; one that is not there is left alone.
     pub(crate) fn with_process<T>(&mut self, id: &ProcessId, f: impl FnOnce(&mut Process) -> T) -> Option<T> {
         self.processes.get_mut(id).map(|p| f(Arc::make_mut(p)))

@@ -42,6 +42,8 @@ pub(crate) struct Session {
     pub(crate) ids: Ids,
     pub(crate) scenario: String,
     pub(crate) title: String,
+    /// How many inputs are the scenario's own.
+    pub(crate) scenario_inputs: usize,
     /// The moment a scenario was handed to the person.
     pub(crate) zero: Instant,
     pub(crate) limit: Duration,
@@ -64,6 +66,7 @@ impl Session {
             ids: Ids::default(),
             scenario: String::new(),
             title: String::new(),
+            scenario_inputs: 0,
             limit: Duration::from_secs(300),
             applied: vec![],
         }
@@ -104,6 +107,9 @@ impl Session {
     pub(crate) fn seek(&mut self, step: usize) {
         self.peeking = None;
         self.shown = self.history.seek(step);
+        if self.history.at_present() {
+            self.look_at_present();
+        }
     }
     /// Looks at a step for a moment.
     pub(crate) fn peek(&mut self, step: usize) {
@@ -120,7 +126,11 @@ impl Session {
     /// Throws kept worlds away; the one that is looked at is made again.
     pub(crate) fn drop_worlds(&mut self) {
         self.history.drop_worlds();
-        self.shown = self.history.world_at(self.step());
+        if self.history.at_present() {
+            self.look_at_present();
+        } else {
+            self.shown = self.history.world_at(self.step());
+        }
     }
 
     fn look_at_present(&mut self) {
@@ -129,7 +139,7 @@ impl Session {
     }
 
     /// After the history went on: a branch that began gets its notes, a step that was made its own.
-    fn follow(&mut self, record: Option<&Arc<Record>>) {
+    fn follow(&mut self, record: &Arc<Record>) {
         let branch = self.history.branch();
         if branch >= self.tracks.len() {
             let (parent, step) = self.history.branches()[branch].parent.unwrap_or((0, 0));
@@ -143,23 +153,30 @@ impl Session {
         let track = &mut self.tracks[branch];
         while track.notes.len() <= self.history.last() {
             let mut gaps = track.notes.last().map_or_else(|| Gaps::begin(live), |n| n.gaps.clone());
-            let note = match record {
-                Some(record) => {
-                    gaps.follow(live, &record.changes);
-                    let (who, lane) = words::who::of_record(record, live);
-                    Note { gaps, who, lane, stored: !record.changes.is_empty() }
-                }
-                None => Note { gaps, who: Who::Other, lane: "time".into(), stored: false },
-            };
-            track.notes.push(note);
+            gaps.follow(live, &record.changes);
+            let (who, lane) = words::who::of_record(record, live);
+            track.notes.push(Note { gaps, who, lane, stored: !record.changes.is_empty() });
         }
     }
 
     /// One inner step of the present; answers its record.
     pub(crate) fn advance(&mut self) -> Option<Arc<Record>> {
         let record = self.history.advance()?;
-        self.follow(Some(&record));
+        self.follow(&record);
         Some(record)
+    }
+
+    /// Runs the present on to a record and a time, as a saved session says.
+    pub(crate) fn run_to(&mut self, next_record: u64, at: Instant) {
+        while self.history.live().next_record() < next_record {
+            if self.advance().is_none() {
+                break;
+            }
+        }
+        if self.history.live().now() < at {
+            self.idle_until(at);
+        }
+        self.look_at_present();
     }
 
     /// Shows the present, after a run or an act.
@@ -167,17 +184,15 @@ impl Session {
         self.look_at_present();
     }
 
-    /// The clock runs to a moment in which nothing is due; it is marked as a step if time passed.
+    /// The clock runs to a moment before which nothing is due. That is no step: the present is later than the last one.
     pub(crate) fn idle_until(&mut self, at: Instant) {
         self.history.idle_until(at);
-        self.history.mark();
-        self.follow(None);
     }
 
     /// A person acts. `saved` is the act in a form that can be kept.
     pub(crate) fn act(&mut self, act: Act, saved: Saved) {
         let record = self.history.act(act);
-        self.follow(Some(&record));
+        self.follow(&record);
         let branch = self.history.branch();
         self.tracks[branch].saved.push(saved);
         self.look_at_present();

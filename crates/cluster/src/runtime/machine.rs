@@ -348,8 +348,9 @@ impl Machine {
         }
         let info = self.hold(&pod, info, config, row);
         let mut reports = vec![Report::Container { pod: pod.clone(), container: info }];
-        reports.push(Report::StartDone { pod, name, result: Ok(id.clone()) });
+        // A process that ends at once has ended before anybody looks.
         reports.extend(self.begin(&id, now));
+        reports.push(Report::StartDone { pod, name, result: Ok(id) });
         reports
     }
 

@@ -1,0 +1,194 @@
+//! Commands other than runs in progress: what each does and answers.
+
+use crate::{
+    Engine, act, breaks, check, complete, done, link, refused,
+    run::{Goal, Run},
+    scenarios,
+    session::Session,
+    words,
+};
+use kubestep_protocol::{
+    BranchId, Command, CommandId, Loaded, LoadedBy, Moment, Rich, Shared, Stop, Update,
+};
+use std::time::Duration;
+
+/// Longest text that is looked at while a person types.
+const MOST_CHECKED: usize = act::MOST_TEXT;
+
+impl Engine {
+    /// Answers a command that is neither `Hello`, `Whole` nor `Drawn`.
+    pub(crate) fn answer(&mut self, id: CommandId, command: Command, out: &mut Vec<Update>) {
+        let stop = match &command {
+            Command::LoadScenario(name) => self.load_scenario(name, out),
+            Command::LoadLink(text) => self.load_link(text, out),
+            Command::Restore { save, moment } => self.restore(save, *moment, out),
+            _ if self.session.is_none() => refused("Nothing is loaded."),
+            _ => match self.goal(&command) {
+                Some(goal) => {
+                    if let Some(session) = self.session.as_ref() {
+                        self.run = Some((id, Run::new(goal, session)));
+                    }
+                    return;
+                }
+                None => self.at_once(&command, out),
+            },
+        };
+        out.push(done(id, stop, 0));
+    }
+
+    fn goal(&self, command: &Command) -> Option<Goal> {
+        let session = self.session.as_ref()?;
+        let after = |millis: u64| session.world().now() + Duration::from_millis(millis.min(1 << 40));
+        Some(match command {
+            Command::Step { inner } => Goal::Step { inner: *inner },
+            Command::Reconcile => Goal::Reconcile { key: None },
+            Command::UntilCalm => Goal::Calm,
+            Command::Advance { millis } => Goal::Time { end: after(*millis), steps: u32::MAX },
+            Command::Play { millis, steps } => Goal::Time { end: after(*millis), steps: (*steps).max(1) },
+            Command::Until(until) => Goal::Until(until.clone()),
+            _ => return None,
+        })
+    }
+
+    fn load_scenario(&mut self, name: &str, out: &mut Vec<Update>) -> Stop {
+        let name = if name.is_empty() { scenarios::list().first().map_or(String::new(), |s| s.id.clone()) } else { name.to_string() };
+        match scenarios::load(&name) {
+            Some((session, files)) => {
+                self.open(session, files, LoadedBy::Scenario, None, out);
+                Stop::Finished
+            }
+            None => refused("There is no scenario of this name."),
+        }
+    }
+
+    fn load_link(&mut self, text: &str, out: &mut Vec<Update>) -> Stop {
+        match link::open(text) {
+            Ok(opened) => {
+                let differs = opened.differs.then(words::link_differs);
+                self.open(opened.session, opened.files, LoadedBy::Link, differs, out);
+                Stop::Finished
+            }
+            Err(why) => {
+                out.push(Update::LinkRefused(why));
+                Stop::Finished
+            }
+        }
+    }
+
+    fn restore(&mut self, save: &str, moment: Moment, out: &mut Vec<Update>) -> Stop {
+        match link::open(save) {
+            Ok(mut opened) => {
+                opened.session.seek(moment.step as usize);
+                self.open(opened.session, opened.files, LoadedBy::Restore, None, out);
+                Stop::Finished
+            }
+            Err(why) => {
+                out.push(Update::LinkRefused(why));
+                Stop::Finished
+            }
+        }
+    }
+
+    fn open(&mut self, mut session: Session, files: Vec<kubestep_protocol::Doc>, by: LoadedBy, differs: Option<Rich>, out: &mut Vec<Update>) {
+        session.limit = Duration::from_millis(self.limit_millis);
+        let (opening, select) = scenarios::opening(&session.scenario);
+        out.push(Update::Loaded(Loaded {
+            scenario: session.scenario.clone(),
+            title: session.title.clone(),
+            files,
+            front: 0,
+            select: select.clone(),
+            opening,
+            by,
+            differs,
+        }));
+        self.select = select;
+        self.shown = None;
+        self.session = Some(session);
+        self.keep(out);
+        self.picture(out);
+    }
+
+    fn keep(&mut self, out: &mut Vec<Update>) {
+        if let Some(session) = &self.session {
+            out.push(Update::Kept(link::keep(session)));
+        }
+    }
+
+    /// Commands that are answered in one go.
+    fn at_once(&mut self, command: &Command, out: &mut Vec<Update>) -> Stop {
+        let Some(session) = self.session.as_mut() else { return refused("Nothing is loaded.") };
+        match command {
+            Command::Back if session.step() == 0 => return refused("No step before this one."),
+            Command::Back => session.seek(session.step() - 1),
+            Command::Forward if session.history.at_present() => return refused("No step after this one."),
+            Command::Forward => session.seek(session.step() + 1),
+            Command::Seek(moment) => {
+                if moment.branch.0 as usize != session.history.branch() {
+                    session.switch(moment.branch.0 as usize);
+                }
+                session.seek(moment.step as usize);
+            }
+            Command::Peek(moment) => session.peek(moment.step as usize),
+            Command::Branch(BranchId(branch)) => session.switch(*branch as usize),
+            Command::DropSnapshots => session.drop_worlds(),
+            Command::Pause => return Stop::Finished,
+            Command::Limit { millis } => {
+                self.limit_millis = *millis;
+                session.limit = Duration::from_millis(*millis);
+            }
+            Command::Select { object, tab } => {
+                self.select = object.clone();
+                self.tab = *tab;
+            }
+            Command::Share { .. } | Command::Check { .. } | Command::BreakMenu { .. } | Command::Complete { .. } | Command::Sentences { .. } | Command::Hash | Command::Latencies => {
+                return self.ask(command, out);
+            }
+            _ => return self.do_act(command, out),
+        }
+        self.picture(out);
+        Stop::Finished
+    }
+
+    /// Commands that only ask.
+    fn ask(&mut self, command: &Command, out: &mut Vec<Update>) -> Stop {
+        let Some(session) = self.session.as_mut() else { return refused("Nothing is loaded.") };
+        let moment = Moment { branch: BranchId(u32::try_from(session.history.branch()).unwrap_or(0)), step: u32::try_from(session.step()).unwrap_or(0) };
+        out.push(match command {
+            Command::Share { files } => {
+                let (text, hash) = link::share(session, files);
+                Update::Shared(Shared { text, moment, hash })
+            }
+            Command::Check { doc, version } if doc.text.len() <= MOST_CHECKED => Update::Checked(check::check(session, doc, *version)),
+            Command::Check { doc, version } => Update::Checked(check::too_large(doc, *version)),
+            Command::BreakMenu { doc } => Update::BreakMenu(breaks::menu(session, doc)),
+            Command::Complete { line, .. } => Update::Completions(complete::complete(session, line)),
+            Command::Sentences { from, to } => Update::Sentences(words::sentences(session, *from as usize, (*to as usize).min(*from as usize + 500))),
+            Command::Hash => Update::Hashed { moment, hash: session.world().hash() },
+            _ => Update::Latencies(words::latencies(session)),
+        });
+        Stop::Finished
+    }
+
+    fn do_act(&mut self, command: &Command, out: &mut Vec<Update>) -> Stop {
+        let Some(session) = self.session.as_mut() else { return refused("Nothing is loaded.") };
+        let saved = match act::saved_of(session, command) {
+            Ok(saved) => saved,
+            Err(why) => return refused(&why),
+        };
+        let deed = act::act_of(session, &saved);
+        let waits = match session.command(deed, saved) {
+            Some(client) if matches!(command, Command::Apply { .. } | Command::Kubectl { .. }) => {
+                session.history.live().client(client).is_some_and(|c| c.ended.is_none())
+            }
+            _ => false,
+        };
+        if let Command::Apply { doc } = command {
+            let now = session.history.live().now();
+            session.applied.push((doc.clone(), now));
+        }
+        self.keep(out);
+        self.picture(out);
+        if waits { Stop::Waits } else { Stop::Finished }
+    }
+}

@@ -1,0 +1,143 @@
+//! Sessions as text: start, seed and inputs, packed. What a share link and the page's own safety copy hold.
+
+use crate::{
+    act::act_of,
+    scenarios,
+    session::Session,
+};
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use kubestep_model::Instant;
+use kubestep_protocol::{Doc, LinkRefused};
+use serde::{Deserialize, Serialize};
+
+/// The format that is written. Its number stands before the packed text.
+pub(crate) const FORMAT: u32 = 1;
+/// A link that unpacks to more than this is not opened.
+const MOST_BYTES: usize = 16 << 20;
+/// More inputs or steps are not replayed.
+const MOST_INPUTS: usize = 100_000;
+const MOST_RECORDS: u64 = 20_000_000;
+
+/// An image that a person pushed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct SavedImage {
+    pub(crate) pull_millis: u64,
+    pub(crate) denied: bool,
+}
+
+/// What a person did, in a form that can be kept.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) enum Saved {
+    Run { terminal: u32, line: String, files: Vec<(String, String)> },
+    Interrupt { terminal: u32 },
+    Image { name: String, image: Option<SavedImage> },
+    NodeAdd { name: String },
+    NodeStop { name: String },
+    NodeStart { name: String },
+    Probe { namespace: String, pod: String, ready: bool },
+    Exit { namespace: String, pod: String, container: Option<String>, code: i32 },
+    Fault { id: String, on: bool },
+    WhatIf(bool),
+}
+
+/// Everything that a session follows from, after its scenario's own beginning.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Packed {
+    scenario: String,
+    /// Record number, nanoseconds and act, of each input.
+    inputs: Vec<(u64, i64, Saved)>,
+    /// Where it stands: record and nanoseconds.
+    end: (u64, i64),
+    files: Vec<(String, String)>,
+    hash: String,
+}
+
+fn pack(session: &Session, step: usize, files: &[Doc]) -> Packed {
+    let branch = &session.history.branches()[session.history.branch()];
+    let moment = &branch.moments[step.min(branch.moments.len() - 1)];
+    let at_present = step + 1 >= branch.moments.len();
+    let count = if at_present { branch.inputs.len() } else { moment.inputs };
+    let skip = session.scenario_inputs;
+    let rows = branch.inputs.iter().zip(&session.track().saved).take(count).skip(skip);
+    let inputs = rows.map(|(input, saved)| (input.after, input.at.0, saved.clone())).collect();
+    let live = session.history.live();
+    let (end, world) = if at_present {
+        ((live.next_record(), live.now().0), live.clone())
+    } else {
+        ((moment.next_record, moment.at.0), session.history.world_at(step))
+    };
+    Packed {
+        scenario: session.scenario.clone(),
+        inputs,
+        end,
+        files: files.iter().map(|f| (f.name.clone(), f.text.clone())).collect(),
+        hash: world.hash(),
+    }
+}
+
+fn encode(packed: &Packed) -> String {
+    let bytes = postcard::to_stdvec(packed).unwrap_or_default();
+    let small = miniz_oxide::deflate::compress_to_vec(&bytes, 9);
+    format!("{FORMAT}{}", URL_SAFE_NO_PAD.encode(small))
+}
+
+/// The link to the moment that is looked at, and the hash of the world there.
+pub(crate) fn share(session: &Session, files: &[Doc]) -> (String, String) {
+    let packed = pack(session, session.step(), files);
+    (encode(&packed), packed.hash)
+}
+
+/// The session as it now is, for the page to keep.
+pub(crate) fn keep(session: &Session) -> String {
+    encode(&pack(session, session.history.last(), &[]))
+}
+
+/// A session that was opened from text.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    pub(crate) session: Session,
+    pub(crate) files: Vec<Doc>,
+    /// The hash that the text says, if the replay ended with another.
+    pub(crate) differs: bool,
+}
+
+fn damaged(words: &str) -> LinkRefused {
+    LinkRefused::Damaged { words: words.into(), scenario: None }
+}
+
+/// Opens a session from text. Errors: what is wrong with the text.
+pub(crate) fn open(text: &str) -> Result<Opened, LinkRefused> {
+    let text = text.trim().trim_start_matches('#');
+    let digits = text.chars().take_while(char::is_ascii_digit).count();
+    // The packed text may itself begin with a digit: only the first one is the format, until there are ten formats.
+    let format: u32 = text.get(..digits.min(1)).and_then(|d| d.parse().ok()).ok_or_else(|| damaged("It does not begin with a number."))?;
+    if format != FORMAT {
+        return Err(LinkRefused::Newer { format, reads: vec![FORMAT] });
+    }
+    let bytes = URL_SAFE_NO_PAD.decode(&text[1..]).map_err(|_| damaged("It holds characters that no link has, or its end is missing."))?;
+    let limit = miniz_oxide::inflate::decompress_to_vec_with_limit(&bytes, MOST_BYTES);
+    let bytes = limit.map_err(|e| match e.status {
+        miniz_oxide::inflate::TINFLStatus::HasMoreOutput => LinkRefused::TooLarge("It unpacks to more than 16 MiB.".into()),
+        _ => damaged("A part of it is missing or was changed."),
+    })?;
+    let packed: Packed = postcard::from_bytes(&bytes).map_err(|_| damaged("It is whole, but does not hold a session."))?;
+    replay(packed)
+}
+
+fn replay(packed: Packed) -> Result<Opened, LinkRefused> {
+    if packed.inputs.len() > MOST_INPUTS || packed.end.0 > MOST_RECORDS {
+        return Err(LinkRefused::TooLarge("It asks for more steps than this page makes.".into()));
+    }
+    let Some((mut session, files)) = scenarios::load(&packed.scenario) else {
+        return Err(LinkRefused::Damaged { words: "It begins from a scenario that is not here.".into(), scenario: None });
+    };
+    for (after, at, saved) in &packed.inputs {
+        session.run_to(*after, Instant(*at));
+        let act = act_of(&session, saved);
+        session.act(act, saved.clone());
+    }
+    session.run_to(packed.end.0, Instant(packed.end.1));
+    let differs = session.world().hash() != packed.hash;
+    let files = if packed.files.is_empty() { files } else { packed.files.into_iter().map(|(name, text)| Doc { name, text }).collect() };
+    Ok(Opened { session, files, differs })
+}

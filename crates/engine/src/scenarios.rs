@@ -1,0 +1,149 @@
+//! What can be started: a start and inputs, never a stored world. Each is a session script with a few words more.
+
+use crate::{
+    act::act_of,
+    link::Saved,
+    run::{Goal, Run},
+    session::Session,
+};
+use kubestep_lessons::{
+    player::start_of,
+    script::{Script, ScriptAct},
+};
+use kubestep_model::yaml;
+use kubestep_protocol::{Doc, ObjectRef, Rich, Scenario};
+use serde_json::Value;
+use std::time::Duration;
+
+/// The seed of every scenario: links and lessons speak of the same run.
+const SEED: u64 = 1;
+
+/// The scripts, in the order of the list; the first is the opening story.
+static SCRIPTS: &[&str] = &[
+    include_str!("../scenarios/missing-tag.yaml"),
+    include_str!("../scenarios/apply-is-an-acknowledgement.yaml"),
+    include_str!("../scenarios/spec-and-status.yaml"),
+    include_str!("../scenarios/chain-of-loops.yaml"),
+    include_str!("../scenarios/rolling-update.yaml"),
+    include_str!("../scenarios/revisions.yaml"),
+    include_str!("../scenarios/labels.yaml"),
+    include_str!("../scenarios/immutable-selector.yaml"),
+    include_str!("../scenarios/service-typo.yaml"),
+    include_str!("../scenarios/self-healing.yaml"),
+    include_str!("../scenarios/manual-edits.yaml"),
+    include_str!("../scenarios/rollout-status.yaml"),
+    include_str!("../scenarios/quota.yaml"),
+    include_str!("../scenarios/empty.yaml"),
+];
+
+/// A scenario's own words, beside its script.
+#[derive(Clone, Debug, Default)]
+struct Head {
+    row: Scenario,
+    opening: String,
+    select: Option<ObjectRef>,
+}
+
+fn head(text: &str) -> Head {
+    let value = yaml::read(text).documents.into_iter().next().map(|d| d.value).unwrap_or_default();
+    let word = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or("").to_string();
+    let row = Scenario {
+        id: word("id"),
+        group: word("group"),
+        title: word("title"),
+        blurb: word("about"),
+        minutes: value.get("minutes").and_then(Value::as_u64).and_then(|m| u32::try_from(m).ok()).unwrap_or(5),
+    };
+    let select = word("select").split_once('/').map(|(kind, name)| ObjectRef { kind: kind.into(), namespace: "default".into(), name: name.into() });
+    Head { row, opening: word("opening"), select }
+}
+
+fn find(id: &str) -> Option<&'static str> {
+    SCRIPTS.iter().copied().find(|text| head(text).row.id == id)
+}
+
+/// The list.
+pub(crate) fn list() -> Vec<Scenario> {
+    SCRIPTS.iter().map(|text| head(text).row).collect()
+}
+
+/// What the teacher says before the first step, and what the inspector should show.
+pub(crate) fn opening(id: &str) -> (Rich, Option<ObjectRef>) {
+    let head = find(id).map(head).unwrap_or_default();
+    (crate::words::marked(&head.opening), head.select)
+}
+
+/// Starts a scenario: its script is played, then it is handed to the person. `None` if there is none of this name.
+pub(crate) fn load(id: &str) -> Option<(Session, Vec<Doc>)> {
+    let text = find(id)?;
+    let script = Script::read(text).ok()?;
+    let mut session = Session::new(start_of(&script, SEED));
+    let mut files = script.files.clone();
+    for step in &script.steps {
+        play(&mut session, &step.act, &mut files);
+    }
+    let head = head(text);
+    session.scenario = head.row.id;
+    session.title = head.row.title;
+    session.zero = session.world().now();
+    session.scenario_inputs = session.track().saved.len();
+    let docs = files.into_iter().map(|(name, text)| Doc { name, text }).collect();
+    Some((session, docs))
+}
+
+fn play(session: &mut Session, act: &ScriptAct, files: &mut std::collections::BTreeMap<String, String>) {
+    match act {
+        ScriptAct::Kubectl(lines) => {
+            for line in lines {
+                let files = files.iter().map(|(n, t)| (n.clone(), t.clone())).collect();
+                let saved = Saved::Run { terminal: 0, line: format!("kubectl {line}"), files };
+                let act = act_of(session, &saved);
+                session.command(act, saved);
+            }
+        }
+        ScriptAct::Settle(seconds) => {
+            finish(session, Goal::Calm);
+            wait(session, *seconds);
+        }
+        ScriptAct::Wait(seconds) => wait(session, *seconds),
+        ScriptAct::Edit { file, replace, with } => {
+            if let Some(text) = files.get_mut(file) {
+                *text = text.replace(replace.as_str(), with);
+            }
+        }
+        ScriptAct::Files(more) => files.extend(more.clone()),
+        ScriptAct::Images(_) | ScriptAct::Node { .. } | ScriptAct::Probe { .. } | ScriptAct::Exit { .. } | ScriptAct::Until { .. } | ScriptAct::Parallel(_) => {}
+    }
+}
+
+fn wait(session: &mut Session, seconds: f64) {
+    let end = session.world().now() + Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or_default();
+    finish(session, Goal::Time { end, steps: u32::MAX });
+}
+
+fn finish(session: &mut Session, goal: Goal) {
+    let mut run = Run::new(goal, session);
+    while run.slice(session, 10_000).is_none() {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_scenario_starts() {
+        let ids: std::collections::BTreeSet<String> = list().into_iter().map(|s| s.id).collect();
+        assert_eq!(ids.len(), SCRIPTS.len(), "every scenario has a name of its own");
+        for text in SCRIPTS {
+            let head = head(text);
+            let script = Script::read(text).unwrap_or_else(|e| panic!("{}: {e}", head.row.id));
+            assert!(!head.row.title.is_empty() && !head.row.group.is_empty() && !head.row.blurb.is_empty() && !head.opening.is_empty(), "{}", head.row.id);
+            let only = |a: &ScriptAct| matches!(a, ScriptAct::Kubectl(_) | ScriptAct::Settle(_) | ScriptAct::Wait(_) | ScriptAct::Edit { .. } | ScriptAct::Files(_));
+            assert!(script.steps.iter().all(|s| only(&s.act)), "{}: a beginning holds commands, waits and edits only", head.row.id);
+            let (session, files) = load(&head.row.id).expect("it starts");
+            assert!(!files.is_empty(), "{}", head.row.id);
+            let failed: Vec<String> = session.world().clients().filter(|(_, c)| c.ended.map(|e| e.0) != Some(0)).map(|(_, c)| c.program.line()).collect();
+            assert!(failed.is_empty(), "{}: {failed:?}", head.row.id);
+        }
+    }
+}
