@@ -100,7 +100,12 @@ impl<'a> Kc<'a> {
 
     /// One request to the API server. Warnings in the answer are printed.
     pub fn ask(&mut self, request: impl Into<Request>) -> Flow<Reply> {
-        let told = self.turn(ClientAsk::Api(request.into()))?;
+        let request: Request = request.into();
+        let deprecated = request.verb.kind() == Kind::Endpoints;
+        let told = self.turn(ClientAsk::Api(request))?;
+        if deprecated {
+            self.warn("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice");
+        }
         let ClientTold::Reply(reply) = told else {
             return Err(self.fail("the answer is not one of the API server"));
         };

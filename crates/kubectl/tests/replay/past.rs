@@ -100,8 +100,47 @@ impl Past {
         }
         past.changes.sort_by(|a, b| a.at.total_cmp(&b.at));
         past.add_leases();
+        past.add_kubernetes();
         past.read_events(recording);
         past
+    }
+
+    /// The service of the API server itself, which is there before any session.
+    fn add_kubernetes(&mut self) {
+        let meta = |more: Value| {
+            let mut meta =
+                json!({"name": "kubernetes", "namespace": "default", "creationTimestamp": "T-10.0s"});
+            merge(&mut meta, &more);
+            meta
+        };
+        let address = json!([{"addresses": ["172.18.0.2"], "conditions": {"ready": true}}]);
+        let labels = json!({"labels": {"kubernetes.io/service-name": "kubernetes"}});
+        let port = json!([{"name": "https", "port": 6443, "protocol": "TCP"}]);
+        let objects = [
+            (
+                "Service",
+                json!({
+                    "metadata": meta(json!({})),
+                    "spec": {"clusterIP": "10.96.0.1", "clusterIPs": ["10.96.0.1"], "type": "ClusterIP",
+                        "ports": [{"name": "https", "port": 443, "protocol": "TCP", "targetPort": 6443}]},
+                }),
+            ),
+            (
+                "EndpointSlice",
+                json!({"metadata": meta(labels), "addressType": "IPv4", "endpoints": address, "ports": port}),
+            ),
+            (
+                "Endpoints",
+                json!({
+                    "metadata": meta(json!({})),
+                    "subsets": [{"addresses": [{"ip": "172.18.0.2"}], "ports": port}],
+                }),
+            ),
+        ];
+        for (kind, value) in objects {
+            let name = (kind.to_owned(), "default".to_owned(), "kubernetes".to_owned());
+            self.always.extend(object(kind, &value).map(|o| (name, o)));
+        }
     }
 
     /// Leases of the nodes, which the recordings leave out. When they were renewed is not compared.
@@ -157,7 +196,8 @@ impl Past {
                 "involvedObject": {
                     "kind": kind, "name": about,
                     "namespace": if of_node { "" } else { namespace },
-                    "uid": if of_node && text("from").starts_with("kubelet") { about.to_owned() } else { uid },
+                    // Before it is registered, the kubelet does not know its node's uid.
+                    "uid": if of_node && matches!(text("reason"), "Starting" | "NodeHasSufficientMemory" | "NodeHasNoDiskPressure" | "NodeHasSufficientPID") { String::new() } else { uid },
                     "fieldPath": container,
                 },
                 "reason": text("reason"), "message": message, "type": text("type"), "count": count,
@@ -326,7 +366,7 @@ impl Past {
         let text = |field: &str| step[field].as_str().unwrap_or_default();
         let (stdout, stderr) = (text("stdout"), text("stderr"));
         let exit = step["exit"].as_i64().unwrap_or_default();
-        let waits = command.contains("rollout status");
+        let waits = command.contains("rollout status") && step["matched"].is_null();
         let end = if waits { at + took.min(0.6) } else { at + took };
         // A step that was repeated until its output matched shows its last try.
         let at = if step["matched"].is_null() { at } else { at.max(end - 1.5) };
