@@ -76,7 +76,7 @@ struct Field {
 type Types = BTreeMap<String, Declared>;
 
 /// Generates the schema and writes it to its place in the model.
-pub fn run() -> Result<(), String> {
+pub(crate) fn run() -> Result<(), String> {
     let (api, machinery) = sources()?;
     let text = generate(&api, &machinery)?;
     let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/model/src/schema/types.txt");
@@ -109,7 +109,7 @@ fn download(module: &str) -> Result<PathBuf, String> {
 }
 
 /// The schema as text, from the folders of the modules `k8s.io/api` and `k8s.io/apimachinery`.
-pub fn generate(api: &Path, machinery: &Path) -> Result<String, String> {
+pub(crate) fn generate(api: &Path, machinery: &Path) -> Result<String, String> {
     let mut types = Types::new();
     read_package(&machinery.join("pkg/apis/meta/v1"), "meta/v1", &mut types)?;
     read_package(&machinery.join("pkg/types"), "types", &mut types)?;

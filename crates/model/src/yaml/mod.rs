@@ -20,7 +20,7 @@ pub use spans::{Place, Span, Spans, Step};
 pub use write::to_yaml;
 
 /// Deeper nesting is refused: no object of Kubernetes comes near, and what walks a value may recurse this far.
-pub const MAX_DEPTH: usize = 1_000;
+pub const MAX_DEPTH: usize = 256;
 
 /// Longer texts are refused; the API server takes no request over 3 MiB.
 pub const MAX_TEXT: usize = 4 << 20;

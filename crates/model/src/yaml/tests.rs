@@ -29,6 +29,36 @@ fn nesting_up_to_the_limit_is_read_and_deeper_is_refused() {
     assert!(read(&deep_json).error.is_some());
 }
 
+/// A page gives a program a stack of 1 MiB.
+fn on_a_small_stack(work: impl FnOnce() + Send + 'static) {
+    let thread = std::thread::Builder::new().stack_size(1 << 20).spawn(work).expect("a thread");
+    thread.join().expect("no overflow");
+}
+
+#[test]
+fn the_deepest_value_fits_a_small_stack() {
+    on_a_small_stack(|| {
+        // Two levels are left for the object around it.
+        let depth = MAX_DEPTH / 2 - 1;
+        let flow = "{a: [".repeat(depth) + "1" + &"]}".repeat(depth);
+        let value = yaml_to_json(&flow, false).expect("read");
+        assert_eq!(super::json::parse(&super::json::encode(&value)).as_ref(), Ok(&value));
+        assert_eq!(yaml_to_json(&super::to_yaml(&value), false).as_ref(), Ok(&value));
+        assert_eq!(crate::patch::merge_patch(&value, &value).as_ref(), Ok(&value));
+        let service = json!({ "apiVersion": "v1", "kind": "Service", "spec": { "nope": value } });
+        let schema = crate::schema::patch_schema("v1", "Service").expect("known");
+        let patch = crate::patch::three_way_strategic_patch(&json!({}), &service, &json!({}), schema);
+        assert_eq!(
+            patch.and_then(|patch| crate::patch::strategic_merge_patch(&json!({}), &patch, schema)),
+            Ok(service.clone())
+        );
+        assert_eq!(crate::patch::json_patch(&service, &json!([])), Ok(service.clone()));
+        let decoded =
+            crate::schema::strict("Service", "v1", &service, &super::Spans::default()).expect("known");
+        assert_eq!(decoded.unknown_fields.len(), 1);
+    });
+}
+
 #[test]
 fn a_large_manifest_is_read_and_a_huge_one_refused() {
     let entry =
@@ -40,7 +70,7 @@ fn a_large_manifest_is_read_and_a_huge_one_refused() {
     assert!(read(&huge).error.is_some_and(|error| error.text.contains("too large")));
     for sign in ["[", "{", "- ", "? ", "a: ", "\"", "'", "&a ", "*a ", "!!a ", "|\n", ">\n", "%", "{{", "\t"]
     {
-        let reading = read(&sign.repeat((1 << 20) / sign.len()));
+        let reading = read(&sign.repeat((1 << 18) / sign.len()));
         assert!(reading.error.is_some() || reading.documents.len() <= 1, "{sign:?}");
     }
 }
