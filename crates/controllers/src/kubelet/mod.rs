@@ -85,7 +85,10 @@ pub struct Kubelet {
     /// Pods whose runtime state was changed since the last relist.
     unseen: OrdSet<Uid>,
     cache: OrdMap<Uid, Cached>,
-    relisted: Instant,
+    /// Counts relists and ended syncs, so that it is known what came after what.
+    order: u64,
+    relisted: u64,
+    relisted_at: Instant,
     workers: OrdMap<Uid, Arc<Worker>>,
     /// Workers that wait for a state newer than their last sync.
     waiting: OrdSet<Uid>,
@@ -113,7 +116,9 @@ impl Kubelet {
             runtime: OrdMap::new(),
             unseen: OrdSet::new(),
             cache: OrdMap::new(),
-            relisted: Instant(0),
+            order: 0,
+            relisted: 0,
+            relisted_at: Instant(0),
             workers: OrdMap::new(),
             waiting: OrdSet::new(),
             work: OrdSet::new(),
@@ -129,6 +134,11 @@ impl Kubelet {
 
     fn name(&self) -> &str {
         &self.info.spec.name
+    }
+
+    fn next_order(&mut self) -> u64 {
+        self.order += 1;
+        self.order
     }
 
     fn worker(&mut self, uid: &Uid) -> Option<&mut Worker> {
@@ -166,11 +176,11 @@ impl Kubelet {
         pods: OrdMap<Uid, RuntimePod>,
         images: OrdMap<Arc<str>, RuntimeImage>,
     ) {
-        self.cache =
-            pods.iter().map(|(uid, pod)| (uid.clone(), Cached { pod: pod.clone(), at: cx.now })).collect();
+        let at = self.next_order();
+        self.cache = pods.iter().map(|(uid, pod)| (uid.clone(), Cached { pod: pod.clone(), at })).collect();
         self.runtime = pods;
         self.images = images;
-        self.relisted = cx.now;
+        (self.relisted, self.relisted_at) = (at, cx.now);
         self.listed = true;
         self.start_node(cx);
         let pods: Vec<Arc<Pod>> = cx.view.objects_of(Kind::Pod, None).filter_map(as_pod).collect();

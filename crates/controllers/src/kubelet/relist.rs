@@ -3,14 +3,14 @@
 
 use super::{Cx, Kubelet, Timer, Uid, worker::Activity};
 use kubestep_control::{Order, RuntimePod, RuntimeState};
-use kubestep_model::Instant;
 use std::{sync::Arc, time::Duration};
 
 /// A pod's containers as they were at a relist.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Cached {
     pub(super) pod: RuntimePod,
-    pub(super) at: Instant,
+    /// Its place among relists and ended syncs.
+    pub(super) at: u64,
 }
 
 /// What happened to a pod between two relists.
@@ -40,7 +40,7 @@ fn compare(old: Option<&RuntimePod>, new: &RuntimePod) -> Found {
 
 impl Kubelet {
     /// When this pod's containers were last looked at.
-    pub(super) fn seen_at(&self, uid: &Uid) -> Instant {
+    pub(super) fn seen_at(&self, uid: &Uid) -> u64 {
         self.cache.get(uid).map_or(self.relisted, |c| c.at.max(self.relisted))
     }
 
@@ -57,17 +57,18 @@ impl Kubelet {
 
     /// A relist would find or free something: the next of its seconds is awaited.
     pub(super) fn want_relist(&mut self, cx: &mut Cx<'_>) {
-        let after = (self.relisted + Duration::from_millis(1)).max(cx.now);
+        let after = (self.relisted_at + Duration::from_millis(1)).max(cx.now);
         cx.wake_at(Timer::Relist, Self::at_phase(after, self.relist_phase));
     }
 
     /// The relist of every second. Looks only at pods that were changed; all others are as they were.
     pub(super) fn relist_all(&mut self, cx: &mut Cx<'_>) {
-        self.relisted = cx.now;
+        (self.relisted, self.relisted_at) = (self.next_order(), cx.now);
         let unseen = std::mem::take(&mut self.unseen);
         for uid in &unseen {
             self.relist(cx, uid);
         }
+
         let waiting: Vec<Uid> = self.waiting.iter().cloned().collect();
         for uid in waiting {
             if self.workers.get(&uid).is_some_and(|w| w.activity == Activity::Cache) {
@@ -91,7 +92,8 @@ impl Kubelet {
     fn relist(&mut self, cx: &mut Cx<'_>, uid: &Uid) {
         let Some(now) = self.runtime.get(uid).cloned() else { return };
         let found = compare(self.cache.get(uid).map(|c| &c.pod), &now);
-        self.cache.insert(uid.clone(), Cached { pod: now, at: cx.now });
+        let at = self.next_order();
+        self.cache.insert(uid.clone(), Cached { pod: now, at });
         for name in &found.died {
             self.remove_old_runs(cx, uid, name);
         }

@@ -188,6 +188,19 @@ fn pod_resources(pod: &Pod) -> (Value, BTreeMap<String, Quantity>) {
     (shown, requests)
 }
 
+/// Once the containers are gone nothing is known of shares of cpu and of limits.
+fn without_cpu(resources: &mut Value) {
+    if let Some(map) = resources.as_object_mut() {
+        map.remove("limits");
+        if let Some(requests) = map.get_mut("requests").and_then(Value::as_object_mut) {
+            requests.remove("cpu");
+        }
+        if map.get("requests").and_then(Value::as_object).is_some_and(|r| r.is_empty()) {
+            map.remove("requests");
+        }
+    }
+}
+
 fn sandbox_said(pod: &Pod, runtime: &RuntimePod) -> Said {
     match &runtime.sandbox {
         None => Said::new(false, "PodSandboxNotReady", "no pod sandbox exists"),
@@ -257,11 +270,11 @@ impl Kubelet {
             status.pod_ips = vec![PodIp { ip: ip.clone(), ..Default::default() }];
             status.pod_ip = ip;
         }
-        let (resources, requests) = pod_resources(pod);
-        status.rest.insert(
-            "resources".into(),
-            if worker.stage >= Stage::Terminated { json!({}) } else { resources },
-        );
+        let (mut resources, requests) = pod_resources(pod);
+        if worker.stage >= Stage::Terminated {
+            without_cpu(&mut resources);
+        }
+        status.rest.insert("resources".into(), resources);
         if !requests.is_empty() {
             status.rest.insert("allocatedResources".into(), as_json(&requests));
         }

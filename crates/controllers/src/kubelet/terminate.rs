@@ -5,6 +5,7 @@ use super::{
     worker::{Activity, Outcome, Stage},
 };
 use kubestep_control::{Order, RuntimeState};
+use kubestep_model::{ContainerState, ContainerStateTerminated, ContainerStatus};
 use std::{sync::Arc, time::Duration};
 
 /// The wait for unmounted volumes looks again after this long.
@@ -106,8 +107,29 @@ impl Kubelet {
         if gone {
             return self.drop_worker(cx, uid);
         }
+        self.say_ended(cx, uid);
         self.writer.finish(uid);
         self.write_status(cx);
+    }
+
+    /// Every container has an end and the pod a final phase, even where nobody saw it.
+    /// Upstream: status manager, TerminatePod.
+    fn say_ended(&mut self, cx: &mut Cx<'_>, uid: &Uid) {
+        let Some(worker) = self.workers.get(uid) else { return };
+        let Some(mut status) = worker.status.as_deref().cloned() else { return };
+        let init = &mut status.init_container_statuses;
+        let initialized = worker.pod.spec.init_containers.is_empty()
+            || status.container_statuses.iter().any(has_run)
+            || init.last().is_some_and(|s| s.state.terminated.as_ref().is_some_and(|t| t.exit_code == 0));
+        if initialized {
+            status.container_statuses.iter_mut().for_each(lost);
+        }
+        let known = init.iter().rposition(has_run).map_or(0, |i| i + 1);
+        init.iter_mut().take(known).for_each(lost);
+        if !matches!(status.phase.as_str(), "Succeeded" | "Failed") {
+            status.phase = "Failed".into();
+        }
+        self.set_status(cx, uid, status);
     }
 
     /// The node does not take the pod: it fails at once. Upstream: Kubelet.rejectPod.
@@ -131,4 +153,24 @@ impl Kubelet {
         self.writer.finish(uid);
         self.write_status(cx);
     }
+}
+
+fn has_run(status: &ContainerStatus) -> bool {
+    status.state.running.is_some()
+        || status.state.terminated.is_some()
+        || status.last_state.terminated.is_some()
+}
+
+/// A container whose end was not seen counts as failed.
+fn lost(status: &mut ContainerStatus) {
+    if status.state.terminated.is_some() {
+        return;
+    }
+    let terminated = ContainerStateTerminated {
+        exit_code: 137,
+        reason: "ContainerStatusUnknown".into(),
+        message: "The container could not be located when the pod was terminated".into(),
+        ..Default::default()
+    };
+    status.state = ContainerState { terminated: Some(terminated), ..Default::default() };
 }

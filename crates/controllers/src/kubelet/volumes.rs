@@ -16,8 +16,8 @@ use std::{
     time::Duration,
 };
 
-/// The reconciler begins to mount so long after a pod came.
-const MOUNT: Duration = Duration::from_millis(120);
+/// The reconciler begins to mount so long after a pod came: two loops of 100 ms each, some time within them.
+const MOUNT: (Duration, Duration) = (Duration::from_millis(50), Duration::from_millis(150));
 /// A sync that waits for volumes looks again after this long.
 const POLL: Duration = Duration::from_millis(300);
 /// A sync waits no longer than this.
@@ -173,10 +173,11 @@ impl Kubelet {
     /// The sync waits for the volumes.
     pub(super) fn await_volumes(&mut self, cx: &mut Cx<'_>, uid: &Uid) {
         let now = cx.now;
+        let mount = MOUNT.0 + Self::jitter(cx, "kubelet.mount", MOUNT.1);
         let Some(worker) = self.worker(uid) else { return };
         worker.activity = Activity::Volumes;
         if worker.volumes.mounting == Mounting::NotBegun {
-            worker.volumes.mounting = Mounting::At(now + MOUNT);
+            worker.volumes.mounting = Mounting::At(now + mount);
         }
         worker.volumes.waits = Some((now, now + POLL));
         self.set_pod_timer(cx, uid);

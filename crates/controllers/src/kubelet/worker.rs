@@ -58,7 +58,8 @@ pub(super) struct Worker {
     pub(super) activity: Activity,
     /// Something happened during the sync: sync again at once.
     pub(super) pending: bool,
-    pub(super) last_sync: Instant,
+    /// Place of the end of its last sync among relists and syncs; 0 before the first.
+    pub(super) last_sync: u64,
     pub(super) due: Option<Instant>,
     pub(super) reasons: Reasons,
     /// By container.
@@ -86,7 +87,7 @@ impl Worker {
             stage: Stage::Syncing,
             activity: Activity::Idle,
             pending: false,
-            last_sync: Instant(0),
+            last_sync: 0,
             due: None,
             reasons: Reasons::new(),
             crashes: Backoff::default(),
@@ -195,12 +196,18 @@ impl Kubelet {
         match worker.stage {
             Stage::Syncing => {
                 worker.stage = Stage::Terminating;
-                let waits = matches!(worker.activity, Activity::Volumes | Activity::Cache);
-                if matches!(worker.activity, Activity::Volumes) {
-                    worker.activity = Activity::Idle;
+                let (waits, mounted) =
+                    (matches!(worker.activity, Activity::Volumes), worker.volumes.mounted());
+                if waits {
                     cx.cancel(Timer::Pod(uid.clone()));
+                    worker.activity = Activity::Idle;
                 }
-                if !waits || worker.activity == Activity::Idle {
+                if waits && mounted {
+                    // The wait is cut short; as nothing is missing the sync goes on to its end.
+                    worker.pending = true;
+                    return self.sync_containers(cx, uid);
+                }
+                if worker.activity != Activity::Cache {
                     self.update(cx, uid);
                 }
             }
@@ -234,7 +241,7 @@ impl Kubelet {
         let seen = self.seen_at(uid);
         let Some(worker) = self.worker(uid) else { return };
         worker.pending = false;
-        if worker.last_sync.0 > 0 && seen < worker.last_sync {
+        if seen < worker.last_sync {
             worker.activity = Activity::Cache;
             self.waiting.insert(uid.clone());
             return self.want_relist(cx);
@@ -259,9 +266,10 @@ impl Kubelet {
     /// A sync has ended; when is the next one? Upstream: podWorkers.completeWork.
     pub(super) fn complete(&mut self, cx: &mut Cx<'_>, uid: &Uid, outcome: &Outcome) {
         let now = cx.now;
+        let order = self.next_order();
         let Some(worker) = self.worker(uid) else { return };
         worker.activity = Activity::Idle;
-        worker.last_sync = now;
+        worker.last_sync = order;
         let pending = std::mem::take(&mut worker.pending);
         if worker.stage == Stage::Finished {
             return self.schedule(cx, uid, None);

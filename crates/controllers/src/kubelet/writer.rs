@@ -102,7 +102,9 @@ impl Kubelet {
     pub(super) fn say_sandbox_ready(&mut self, cx: &mut Cx<'_>, uid: &Uid) {
         let Some(worker) = self.workers.get(uid) else { return };
         let mut status = PodStatus::clone(worker.status.as_deref().unwrap_or(&worker.pod.status));
-        let ready = condition(&worker.pod, OWN[0], Said::new(true, "", ""));
+        let mut ready = condition(&worker.pod, OWN[0], Said::new(true, "", ""));
+        // The sync speaks for the version of the pod that it began with.
+        ready.observed_generation = status.observed_generation;
         match status.conditions.iter_mut().find(|c| c.r#type == OWN[0]) {
             Some(old) => *old = ready,
             None => status.conditions.push(ready),
