@@ -2,7 +2,9 @@
 //!
 //! Upstream: k8s.io/apiserver/pkg/registry/generic/registry, Store.Create (v1.37).
 
-use crate::{admission, decode, decode::Decoded, ip_allocation, refuse, strategy, turn::Turn, validation};
+use crate::{
+    admission, decode, decode::Decoded, ip_allocation, refuse, strategy, turn::Turn, validation, warnings,
+};
 use kubestep_model::{Body, Key, Kind, Object, Reply, Status};
 use std::sync::Arc;
 
@@ -43,6 +45,9 @@ pub(crate) fn store_new(turn: &mut Turn<'_>, decoded: Decoded, namespace: &str) 
         validation::new_object(turn, &object)?;
     }
     admission::review_new(turn, &object)?;
+    if !checked {
+        turn.warnings.extend(warnings::of_new(&object));
+    }
     let mut key = object.key();
     for _ in 1..NAME_TRIES {
         if !drawn || turn.store.get(&key).is_none() {

@@ -82,7 +82,25 @@ fn json(turn: &mut Turn<'_>, kind: Kind, value: &Value) -> Result<Object, Status
         return Err(fail(why));
     }
     warn_of_unknown(turn, &read);
-    object(kind, read.value).map_err(fail)
+    let mut decoded = read.value;
+    without_nulls(&mut decoded, value);
+    object(kind, decoded).map_err(fail)
+}
+
+/// An entry that was null in the request is not kept, not even as an empty text.
+fn without_nulls(decoded: &mut Value, sent: &Value) {
+    match (decoded, sent) {
+        (Value::Object(decoded), Value::Object(sent)) => {
+            decoded.retain(|key, _| sent.get(key).is_none_or(|v| !v.is_null()));
+            for (key, value) in decoded {
+                without_nulls(value, sent.get(key).unwrap_or(&Value::Null));
+            }
+        }
+        (Value::Array(decoded), Value::Array(sent)) if decoded.len() == sent.len() => {
+            decoded.iter_mut().zip(sent).for_each(|(d, s)| without_nulls(d, s));
+        }
+        _ => {}
+    }
 }
 
 fn warn_of_unknown(turn: &mut Turn<'_>, read: &Read) {
@@ -91,13 +109,25 @@ fn warn_of_unknown(turn: &mut Turn<'_>, read: &Read) {
 }
 
 /// The object that a decoded value is, with defaults.
-fn object(kind: Kind, value: Value) -> Result<Object, String> {
+fn object(kind: Kind, mut value: Value) -> Result<Object, String> {
+    forget_empty_lists(&mut value);
+    let value = schema::encode(&kind.api_version(), kind.name(), &value);
     let mut object = Object::from_value(kind, value)?;
     defaults::apply(&mut object);
     if let Object::Custom(custom) = &mut object {
         complete(Arc::make_mut(custom));
     }
     Ok(object)
+}
+
+/// Objects are stored in a form that does not tell an empty list from none.
+fn forget_empty_lists(value: &mut Value) {
+    match value {
+        Value::Array(items) if items.is_empty() => *value = Value::Null,
+        Value::Array(items) => items.iter_mut().for_each(forget_empty_lists),
+        Value::Object(map) => map.values_mut().for_each(forget_empty_lists),
+        _ => {}
+    }
 }
 
 /// Gives a kind that is kept whole the fields that Go writes even when they are empty.

@@ -28,6 +28,7 @@ mod turn;
 mod update;
 mod validation;
 pub mod vectors;
+mod warnings;
 
 pub use audit::{Actor, Audit};
 pub use bootstrap::first_objects;

@@ -4,7 +4,7 @@
 
 use crate::{
     admission, create, decode, decode::Decoded, delete, ip_allocation, refuse, scale, strategy, turn::Turn,
-    validation,
+    validation, warnings,
 };
 use kubestep_model::{Answer, Body, Key, Kind, Object, PodCondition, Reply, Status, Subresource};
 use serde_json::json;
@@ -115,6 +115,9 @@ pub(crate) fn store_changed(
     }
     if part == Subresource::None {
         admission::review_changed(turn, &new, &old)?;
+        if !checked {
+            turn.warnings.extend(warnings::of_changed(&new, &old));
+        }
     }
     if delete::ends_with_this_update(&new) {
         return Ok(delete::remove(turn, &new));

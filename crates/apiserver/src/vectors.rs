@@ -31,7 +31,11 @@ fn defaulted(input: &Value) -> Value {
         return json!({"error": "unreadable"});
     };
     defaults::apply(&mut object);
-    json!({"object": object.to_value()})
+    let kind = object.kind();
+    let whole = object.to_value();
+    let kept_whole = matches!(object, Object::Custom(_));
+    let written = if kept_whole { schema::encode(&kind.api_version(), kind.name(), &whole) } else { whole };
+    json!({"object": written})
 }
 
 fn defaulted_object(value: &Value) -> Option<Object> {

@@ -8,6 +8,7 @@ mod workload;
 
 use crate::base64;
 use kubestep_model::{Object, Secret};
+use serde_json::{Map, Value};
 use std::sync::Arc;
 
 /// Fills in the defaults of an object's kind.
@@ -65,6 +66,14 @@ fn secret(secret: &mut Secret) {
 fn encode_anew(text: &mut String) {
     if let Ok(bytes) = base64::decode(text) {
         *text = base64::encode(&bytes);
+    }
+}
+
+/// Sets a field that is not there.
+fn fill(fields: &mut Map<String, Value>, name: &str, value: Value) {
+    let there = fields.entry(name).or_insert(Value::Null);
+    if there.is_null() {
+        *there = value;
     }
 }
 

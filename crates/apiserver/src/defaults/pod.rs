@@ -2,8 +2,11 @@
 //!
 //! Upstream: pkg/apis/core/v1/defaults.go and zz_generated.defaults.go (v1.37).
 
-use super::{set, volume};
-use kubestep_model::{Container, Pod, PodSpec, PodTemplateSpec, Probe, Quantity, ResourceRequirements};
+use super::{fill, set, volume};
+use kubestep_model::{
+    Container, Pod, PodSpec, PodTemplateSpec, Probe, Quantity, ResourceRequirements,
+    resources::{self, Amounts},
+};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -13,6 +16,7 @@ pub(super) fn pod(pod: &mut Pod) {
     for container in spec.containers.iter_mut().chain(&mut spec.init_containers) {
         requests_from_limits(&mut container.resources);
     }
+    pod_level_requests(spec);
     spec.enable_service_links.get_or_insert(true);
     if spec.host_network {
         let containers = spec.containers.iter_mut().chain(&mut spec.init_containers);
@@ -37,6 +41,31 @@ fn requests_from_limits(resources: &mut ResourceRequirements) {
         .map(|(name, amount)| (name.clone(), amount.clone()))
         .collect();
     resources.requests.extend(missing);
+}
+
+/// Where the pod as a whole has a limit and no request, it asks for what its containers ask, else for its limit.
+fn pod_level_requests(spec: &mut PodSpec) {
+    let Some(mut whole) = spec.rest.get("resources").cloned().filter(Value::is_object) else { return };
+    let of = |part: &str| serde_json::from_value(whole[part].clone()).unwrap_or_default();
+    let (limits, mut requests): (Amounts, Amounts) = (of("limits"), of("requests"));
+    let asked = container_requests(spec);
+    let counted = |name: &str| matches!(name, "cpu" | "memory") || name.starts_with("hugepages-");
+    for (name, limit) in limits.iter().filter(|(name, _)| counted(name)) {
+        let amount = asked.get(name).unwrap_or(limit);
+        requests.entry(name.clone()).or_insert_with(|| amount.clone());
+    }
+    if !requests.is_empty() {
+        whole["requests"] = serde_json::to_value(requests).unwrap_or_default();
+        spec.rest.insert("resources".into(), whole);
+    }
+}
+
+/// What the containers ask for together, without what is set for the pod as a whole.
+fn container_requests(spec: &PodSpec) -> Amounts {
+    let mut plain = Pod { spec: spec.clone(), ..Pod::default() };
+    plain.spec.rest.remove("resources");
+    plain.spec.overhead.clear();
+    resources::requests(&plain)
 }
 
 fn pod_spec(spec: &mut PodSpec) {
@@ -74,7 +103,7 @@ fn container(container: &mut Container) {
         if let Some(source) = &mut variable.value_from {
             field_version(source);
             if let Some(Value::Object(file)) = source.get_mut("fileKeyRef") {
-                file.entry("optional").or_insert(false.into());
+                fill(file, "optional", false.into());
             }
         }
     }
@@ -95,20 +124,20 @@ fn container(container: &mut Container) {
 }
 
 fn probe(probe: &mut Probe) {
-    let fill = |number: &mut i32, default: i32| {
+    let number = |number: &mut i32, default: i32| {
         if *number == 0 {
             *number = default;
         }
     };
-    fill(&mut probe.timeout_seconds, 1);
-    fill(&mut probe.period_seconds, 10);
-    fill(&mut probe.success_threshold, 1);
-    fill(&mut probe.failure_threshold, 3);
+    number(&mut probe.timeout_seconds, 1);
+    number(&mut probe.period_seconds, 10);
+    number(&mut probe.success_threshold, 1);
+    number(&mut probe.failure_threshold, 3);
     if let Some(action) = &mut probe.http_get {
         http_get(action);
     }
     if let Some(Value::Object(action)) = &mut probe.grpc {
-        action.entry("service").or_insert("".into());
+        fill(action, "service", "".into());
     }
 }
 
@@ -125,7 +154,7 @@ fn http_get(action: &mut Value) {
 /// `fieldRef` names the API version of the field it points to.
 pub(super) fn field_version(source: &mut Value) {
     if let Some(Value::Object(field)) = source.get_mut("fieldRef") {
-        field.entry("apiVersion").or_insert("v1".into());
+        fill(field, "apiVersion", "v1".into());
     }
 }
 

@@ -1,6 +1,9 @@
 //! Volumes of a pod.
 
-use super::pod::{field_version, pull_policy};
+use super::{
+    fill,
+    pod::{field_version, pull_policy},
+};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -33,7 +36,7 @@ pub(super) fn volume(source: &mut BTreeMap<String, Value>) {
             }
             "ephemeral" => {
                 if let Some(Value::Object(template)) = fields.get_mut("volumeClaimTemplate") {
-                    template.entry("metadata").or_insert(json!({}));
+                    fill(template, "metadata", json!({}));
                     if let Some(Value::Object(spec)) = template.get_mut("spec") {
                         default(spec, "volumeMode", "Filesystem");
                     }
@@ -50,7 +53,7 @@ pub(super) fn volume(source: &mut BTreeMap<String, Value>) {
 
 fn projection(source: &mut Value) {
     if let Some(Value::Object(token)) = source.get_mut("serviceAccountToken") {
-        token.entry("expirationSeconds").or_insert(TOKEN_SECONDS.into());
+        fill(token, "expirationSeconds", TOKEN_SECONDS.into());
     }
     if let Some(Value::Object(downward)) = source.get_mut("downwardAPI") {
         each(downward, "items", field_version);
@@ -58,11 +61,11 @@ fn projection(source: &mut Value) {
 }
 
 fn file_mode(fields: &mut Map<String, Value>) {
-    fields.entry("defaultMode").or_insert(FILE_MODE.into());
+    fill(fields, "defaultMode", FILE_MODE.into());
 }
 
 fn default(fields: &mut Map<String, Value>, name: &str, value: &str) {
-    fields.entry(name).or_insert(value.into());
+    fill(fields, name, value.into());
 }
 
 fn each(fields: &mut Map<String, Value>, list: &str, change: fn(&mut Value)) {

@@ -72,7 +72,7 @@ fn config_map(map: &ConfigMap) -> Errors {
     let text: usize = map.data.values().map(String::len).sum();
     let binary: usize = map.binary_data.values().map(|v| decoded_len(v)).sum();
     if text + binary > MOST_BYTES {
-        errors.too_long("", MOST_BYTES);
+        errors.too_long("[]", MOST_BYTES);
     }
     errors
 }

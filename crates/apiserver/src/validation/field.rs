@@ -100,11 +100,6 @@ impl Errors {
         self.push("FieldValueTooLong", field, format!("Too long: may not be more than {bytes} bytes"));
     }
 
-    /// There are too many.
-    pub(crate) fn too_many(&mut self, field: &str, count: usize, most: usize) {
-        self.push("FieldValueTooMany", field, format!("Too many: {count}: must have at most {most} items"));
-    }
-
     /// Numbers below zero are refused.
     pub(crate) fn not_negative(&mut self, field: &str, number: i64) {
         if number < 0 {

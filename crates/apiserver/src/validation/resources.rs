@@ -2,7 +2,7 @@
 //!
 //! Upstream: pkg/apis/core/validation, ValidateContainerResourceRequirements (v1.37).
 
-use super::field::{Errors, NEGATIVE, entries, text};
+use super::field::{Errors, NEGATIVE, entries};
 use kubestep_model::{Quantity, text::names};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -143,10 +143,10 @@ pub(super) fn within_pod(errors: &mut Errors, whole: &Value, containers: &[Value
             errors.invalid_text(&format!("{field}.requests[{name}]"), &asked.to_string(), &why);
         }
     }
-    for container in containers {
+    for (i, container) in containers.iter().enumerate() {
         for (name, limit) in amounts(&container["resources"], "limits") {
             if let Some(most) = limits.get(&name).filter(|most| limit.cmp(most).is_gt()) {
-                let field = format!("{field}.containers[{}][{name}].limits", text(&container["name"]));
+                let field = format!("{field}.containers[{i}][{name}].limits");
                 errors.invalid_text(
                     &field,
                     &limit.to_string(),
