@@ -44,7 +44,7 @@ fn answer(name: &str, input: &Value) -> Option<Value> {
         .or_else(|| kubestep_model::patch::vectors::run(name, input))
         .or_else(|| kubestep_model::schema::vectors::run(name, input))
         .or_else(|| kubestep_controllers::vectors::run(name, input))
-        .or_else(|| kubestep_controllers::kubelet::vectors::run(name, input))
+        .or_else(|| kubestep_controllers::kubelet::vectors::vectors(name, input))
         .or_else(|| kubestep_controllers::scheduler::vectors::run(name, input))
         .or_else(|| kubestep_kubectl::vectors::run(name, input))
 }
