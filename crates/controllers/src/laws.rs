@@ -145,13 +145,13 @@ fn fill(meta: &mut ObjectMeta, new: bool, now: kubestep_model::Time, uid: &str, 
 
 fn deployment(replicas: i32, surge: IntOrString, unavailable: IntOrString) -> Deployment {
     let labels = Labels::from([("app".to_owned(), "web".to_owned())]);
-    let mut d = Deployment::default();
-    d.metadata = ObjectMeta {
+    let metadata = ObjectMeta {
         name: "web".into(),
         namespace: "default".into(),
         uid: "uid-web".into(),
         ..Default::default()
     };
+    let mut d = Deployment { metadata, ..Default::default() };
     (d.metadata.generation, d.metadata.resource_version) = (1, "1".into());
     d.spec.replicas = Some(replicas);
     d.spec.selector = Some(LabelSelector::from_labels(&labels));

@@ -226,9 +226,12 @@ fn play(
         let Some(write) = write_of(old.as_ref(), &object) else { continue };
         if reproduced(write, &key, &object, &history, at) {
             *equal.entry(write).or_insert(0) += 1;
-        } else if !(write == Write::ReplicaSetSize && by_hand(calls, &key, at))
-            && !EXCEPTIONS.iter().any(|(session, prefix)| *session == name && key.name.starts_with(prefix))
-        {
+            continue;
+        }
+        let hand = write == Write::ReplicaSetSize && by_hand(calls, &key, at);
+        let known =
+            EXCEPTIONS.iter().any(|(session, prefix)| *session == name && key.name.starts_with(prefix));
+        if !hand && !known {
             different.push(format!("{name} {at} {write:?} {key:?}"));
         }
     }

@@ -44,13 +44,12 @@ pub(super) fn find<'s>(status: &'s DeploymentStatus, r#type: &str) -> Option<&'s
 /// Puts a condition at the end, in place of the one of its type; with the same status and reason nothing changes,
 /// with the same status the transition time stays.
 pub(super) fn set(status: &mut DeploymentStatus, mut condition: DeploymentCondition) {
-    if let Some(current) = find(status, &condition.r#type) {
-        if current.status == condition.status {
-            if current.reason == condition.reason {
-                return;
-            }
-            condition.last_transition_time = current.last_transition_time;
+    let same_status = find(status, &condition.r#type).filter(|current| current.status == condition.status);
+    if let Some(current) = same_status {
+        if current.reason == condition.reason {
+            return;
         }
+        condition.last_transition_time = current.last_transition_time;
     }
     remove(status, &condition.r#type);
     status.conditions.push(condition);

@@ -21,7 +21,8 @@ pub(super) fn scale_set<'a>(
 ) -> Step<(bool, Set<'a>)> {
     let old = set.replicas();
     let resize = old != size;
-    if !resize && !(force && replicas_annotations_differ(set, d)) {
+    let annotate = force && replicas_annotations_differ(set, d);
+    if !resize && !annotate {
         return Ok((false, set.clone()));
     }
     let mut changed = set.clone().into_owned();
@@ -82,10 +83,8 @@ fn proportionally<'a>(cx: &mut Cx<'a>, d: &Deployment, mut sets: Vec<Set<'a>>) -
         added = added.wrapping_add(share);
         sizes.push(set.replicas().wrapping_add(share));
     }
-    if to_add != 0 {
-        if let Some(largest) = sizes.first_mut() {
-            *largest = largest.wrapping_add(to_add.wrapping_sub(added)).max(0);
-        }
+    if let Some(largest) = sizes.first_mut().filter(|_| to_add != 0) {
+        *largest = largest.wrapping_add(to_add.wrapping_sub(added)).max(0);
     }
     cx.because(
         "deploy.proportion",

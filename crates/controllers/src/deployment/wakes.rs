@@ -109,6 +109,9 @@ mod tests {
         wakes(&Change { key, old, new }, &view()).iter().map(|w| w.key.name.to_string()).collect()
     }
 
+    /// What it is about, before, after, and who is woken.
+    type Row<'r> = (&'r str, Option<ReplicaSet>, Option<ReplicaSet>, &'r [&'r str]);
+
     #[test]
     fn which_deployments_a_replica_set_wakes() {
         let s = |version, app, owner| Some(set(version, app, owner));
@@ -116,7 +119,7 @@ mod tests {
             set.metadata.deletion_timestamp = Some(Time(1));
             set
         };
-        let rows: Vec<(&str, Option<ReplicaSet>, Option<ReplicaSet>, &[&str])> = vec![
+        let rows: Vec<Row<'_>> = vec![
             ("added", None, s("1", "a", Some("a")), &["a"]),
             ("an orphan is added", None, s("1", "a", None), &["a"]),
             ("an orphan without a match", None, s("1", "x", None), &[]),

@@ -94,10 +94,9 @@ fn goes_before(a: &Ranked<'_>, b: &Ranked<'_>, now: Instant) -> bool {
     if a.rank != b.rank {
         return a.rank > b.rank;
     }
-    if ready == (true, true) {
-        if let Some(younger) = younger((ready_since(x), ready_since(y)), (x, y), now) {
-            return younger;
-        }
+    let ready_times = (ready_since(x), ready_since(y));
+    if let Some(younger) = younger(ready_times, (x, y), now).filter(|_| ready == (true, true)) {
+        return younger;
     }
     let restarts = (max_restarts(x), max_restarts(y));
     if restarts.0 != restarts.1 {

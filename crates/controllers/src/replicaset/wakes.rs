@@ -63,10 +63,9 @@ fn updated(view: &View, old: &Pod, new: &Pod) -> Vec<Wake> {
     if new.metadata.controller().is_some() {
         let Some(set) = owner(view, &new.metadata) else { return wakes };
         wakes.push(Wake::now(set.key()));
-        if let Ok(seconds @ 1..) = u64::try_from(set.spec.min_ready_seconds) {
-            if !old.is_ready() && new.is_ready() {
-                wakes.push(Wake::after(set.key(), Duration::from_secs(seconds)));
-            }
+        let min_ready = u64::try_from(set.spec.min_ready_seconds).unwrap_or(0);
+        if min_ready > 0 && !old.is_ready() && new.is_ready() {
+            wakes.push(Wake::after(set.key(), Duration::from_secs(min_ready)));
         }
     } else if moved || relabelled {
         wakes.extend(candidates(view, new));
@@ -134,11 +133,14 @@ mod tests {
         super::pod(&change, &view()).iter().map(|w| format!("{}{}", w.key.name, after(w))).collect()
     }
 
+    /// What it is about, before, after, and who is woken.
+    type Row<'r> = (&'r str, Option<Pod>, Option<Pod>, &'r [&'r str]);
+
     #[test]
     fn which_replica_sets_a_pod_wakes() {
         let (own_a, own_b) = (Some(("a", "a")), Some(("b", "b")));
         let p = |version: &str, app: &str, owner| Some(pod(version, app, owner));
-        let rows: Vec<(&str, Option<Pod>, Option<Pod>, &[&str])> = vec![
+        let rows: Vec<Row<'_>> = vec![
             ("added", None, p("1", "a", own_a), &["a"]),
             ("added, of an owner that is another by now", None, p("1", "a", Some(("a", "old"))), &[]),
             ("an orphan wakes all that match", None, p("1", "a", None), &["a", "a2"]),

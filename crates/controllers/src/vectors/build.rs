@@ -35,8 +35,7 @@ pub(super) fn template(image: &str) -> PodTemplateSpec {
 
 /// A Deployment `web` from `replicas`, `strategy` (RollingUpdate if absent), `maxSurge`, `maxUnavailable`, `paused`.
 pub(super) fn deployment(given: &Value) -> Deployment {
-    let mut d = Deployment::default();
-    d.metadata = meta("web", "uid-web");
+    let mut d = Deployment { metadata: meta("web", "uid-web"), ..Default::default() };
     d.spec.replicas = value(&given["replicas"]);
     d.spec.paused = value(&given["paused"]);
     d.spec.selector = Some(LabelSelector::from_labels(&labels("web")));
@@ -63,8 +62,7 @@ pub(super) fn meta(name: &str, uid: &str) -> ObjectMeta {
 /// A ReplicaSet from `name`, `size`, `age` or `created`, `desired`, `max`, `replicas`, `ready`, `available`.
 pub(super) fn replica_set(given: &Value) -> ReplicaSet {
     let name = given["name"].as_str().unwrap_or("rs");
-    let mut set = ReplicaSet::default();
-    set.metadata = meta(name, name);
+    let mut set = ReplicaSet { metadata: meta(name, name), ..Default::default() };
     set.metadata.labels = labels("web");
     set.metadata.creation_timestamp =
         seconds_ago(&given["age"]).or_else(|| given["created"].as_i64().map(Time));
@@ -83,8 +81,7 @@ pub(super) fn replica_set(given: &Value) -> ReplicaSet {
 /// A pod from `uid`, `age`, `node`, `phase`, `ready`, `readyFor`, `restarts`, `deletionCost`, `deleting`.
 pub(super) fn pod(given: &Value) -> Pod {
     let uid = given["uid"].as_str().unwrap_or_default();
-    let mut pod = Pod::default();
-    pod.metadata = meta(uid, uid);
+    let mut pod = Pod { metadata: meta(uid, uid), ..Default::default() };
     pod.metadata.creation_timestamp = seconds_ago(&given["age"]);
     if let Some(cost) = given["deletionCost"].as_str() {
         pod.metadata.annotations.insert("controller.kubernetes.io/pod-deletion-cost".into(), cost.into());
