@@ -1,0 +1,61 @@
+//! From a world to a picture: translates, and shares rows that did not change.
+
+mod board;
+mod faults;
+mod head;
+mod images;
+mod loops;
+mod nodes;
+mod pods;
+mod rows;
+mod terminal;
+mod timeline;
+
+pub(crate) use loops::waits_for;
+pub(crate) use pods::status_words;
+
+use crate::session::Session;
+use kubestep_protocol::{Frame, Id};
+use std::sync::Arc;
+
+/// The picture of the moment that is looked at. Rows that are equal to those of the last picture keep their place in memory.
+pub(crate) fn frame(session: &mut Session, last: Option<&Frame>) -> Frame {
+    let board = board::Board::new(session);
+    let mut frame = Frame {
+        rows: rows::rows(session, &board),
+        pods: pods::pods(session, &board),
+        nodes: nodes::nodes(session, &board),
+        images: images::images(session),
+        loops: loops::loops(session),
+        terminal: terminal::entries(session),
+        faults: faults::items(session),
+        timeline: timeline::timeline(session),
+        ..Frame::default()
+    };
+    frame.head = head::head(session);
+    if let Some(last) = last {
+        share(&mut frame.rows, &last.rows, |r| r.id);
+        share(&mut frame.pods, &last.pods, |r| r.id);
+        share(&mut frame.nodes, &last.nodes, |r| r.id);
+        share(&mut frame.images, &last.images, |r| r.id);
+        share(&mut frame.loops, &last.loops, |r| r.id);
+        share(&mut frame.terminal, &last.terminal, |r| r.id);
+        share(&mut frame.faults, &last.faults, |r| r.id);
+    }
+    frame
+}
+
+fn share<T: PartialEq>(new: &mut [Arc<T>], old: &[Arc<T>], id: impl Fn(&T) -> Id) {
+    for row in new {
+        if let Ok(i) = old.binary_search_by_key(&id(row), |o| id(o))
+            && *old[i] == **row
+        {
+            *row = old[i].clone();
+        }
+    }
+}
+
+fn sorted<T>(mut rows: Vec<T>, id: impl Fn(&T) -> Id) -> Vec<Arc<T>> {
+    rows.sort_by_key(|r| id(r));
+    rows.into_iter().map(Arc::new).collect()
+}

@@ -1,0 +1,55 @@
+//! The registry: what it has, and what was asked for in vain.
+
+use super::sorted;
+use crate::session::Session;
+use kubestep_cluster::Image;
+use kubestep_model::{Event, Kind, Pod};
+use kubestep_protocol::{Image as ImageRow, ImageLook, age};
+use std::{collections::BTreeMap, sync::Arc};
+
+/// The images that the registry has or that a pod wants, in the order of first sight.
+pub(super) fn images(session: &mut Session) -> Vec<Arc<ImageRow>> {
+    let world = session.world();
+    let mut wanted: BTreeMap<String, (Option<Image>, u32)> = BTreeMap::new();
+    for (name, image) in &world.registry().0 {
+        wanted.insert(short(name).to_string(), (Some(image.clone()), 0));
+    }
+    for pod in world.store().list(Kind::Pod, None).filter_map(|o| o.get::<Pod>()) {
+        for container in pod.spec.containers.iter().chain(&pod.spec.init_containers) {
+            let row = world.registry().get(&container.image).cloned();
+            wanted.entry(short(&container.image).to_string()).or_insert((row, 0));
+        }
+    }
+    for event in world.store().list(Kind::Event, None).filter_map(|o| o.get::<Event>()).filter(|e| e.reason == "Pulling") {
+        let image = event.message.split('"').nth(1).unwrap_or("");
+        if let Some((_, asked)) = wanted.get_mut(short(image)) {
+            *asked = asked.saturating_add(u32::try_from(event.count).unwrap_or(1));
+        }
+    }
+    let rows = wanted.into_iter().map(|(reference, (image, asked))| row(session, reference, image, asked)).collect();
+    sorted(rows, |r| r.id)
+}
+
+/// As pods write it: without the registry that is meant where none is named.
+fn short(name: &str) -> &str {
+    let name = name.strip_prefix("docker.io/").unwrap_or(name);
+    name.strip_prefix("library/").unwrap_or(name)
+}
+
+fn row(session: &mut Session, reference: String, image: Option<Image>, asked: u32) -> ImageRow {
+    let id = session.ids.of(&format!("image:{reference}"));
+    let name = reference.split_once('/').filter(|(host, _)| host.contains('.')).map_or(reference.clone(), |(_, rest)| rest.into());
+    let (look, words) = match &image {
+        None => (ImageLook::Missing, "not there".to_string()),
+        Some(i) if i.denied => (ImageLook::Denied, "access denied".into()),
+        Some(i) => {
+            let millis = u64::try_from(i.pull.as_millis()).unwrap_or(0);
+            let ends = match i.exit {
+                Some(code) => format!("ends with {code} after {}", age(u64::try_from(i.after.as_millis()).unwrap_or(0))),
+                None => "runs until stopped".into(),
+            };
+            (if millis >= 10_000 { ImageLook::Slow } else { ImageLook::There }, format!("pulls in {} · {ends}", age(millis)))
+        }
+    };
+    ImageRow { id, reference, name, look, words, asked, next: None }
+}

@@ -1,0 +1,183 @@
+//! The loops view: controllers, scheduler, kubelets, with their real queues and caches.
+
+use super::sorted;
+use crate::{session::Session, words};
+use kubestep_cluster::{Asker, Brain, Health, Loop as State, Process, ProcessId, Step, World, loops::ALL};
+use kubestep_cluster::control::Controller;
+use kubestep_insight::{Blocker, Kind, verdict};
+use kubestep_model::{Instant, Key, Kind as ObjectKind};
+use kubestep_protocol::{Ask, Loop, LoopState, Rich, Span, Who};
+use std::sync::Arc;
+
+/// So many keys of a queue are named.
+const KEYS: usize = 8;
+
+/// The loops, in the order of first sight.
+pub(super) fn loops(session: &mut Session) -> Vec<Arc<Loop>> {
+    let stuck = stuck_loop(session);
+    let mut rows: Vec<(String, Loop)> = vec![];
+    for (i, controller) in ALL.iter().enumerate() {
+        if let Some(row) = controller_row(session, i, *controller) {
+            rows.push((format!("loop:{}", controller.name()), row));
+        }
+    }
+    let ids: Vec<ProcessId> = session.world().processes().map(|(id, _)| id.clone()).filter(|id| *id != ProcessId::Manager).collect();
+    for id in ids {
+        if let Some(row) = agent_row(session, &id) {
+            rows.push((format!("loop:{id}"), row));
+        }
+    }
+    let mut out = vec![];
+    for (name, mut row) in rows {
+        row.id = session.ids.of(&name);
+        row.stuck = stuck.as_ref().is_some_and(|(who, detail)| *who == row.name && *detail == row.detail);
+        out.push(row);
+    }
+    sorted(out, |r| r.id)
+}
+
+/// The loop that the teacher names when all is stalled.
+fn stuck_loop(session: &Session) -> Option<(String, String)> {
+    let found = verdict(session.world(), &session.note().gaps);
+    let (at, blocker) = found.blocker.filter(|_| found.kind == Kind::Stalled)?;
+    let node = || session.world().store().get(&at).and_then(|o| o.get::<kubestep_model::Pod>()).map(|p| p.spec.node_name.to_string()).unwrap_or_default();
+    Some(match blocker {
+        Blocker::Image { .. } | Blocker::Ends { .. } | Blocker::Probe { .. } | Blocker::Configuration { .. } => ("kubelet".into(), node()),
+        Blocker::NodeSilent { node } => ("kubelet".into(), node),
+        Blocker::NothingFits { .. } => ("scheduler".into(), String::new()),
+        Blocker::Refused { .. } => ("replicaset".into(), String::new()),
+        Blocker::LoopStopped { who } | Blocker::WatchHeld { who, .. } => (who.trim_start_matches("kube-").into(), String::new()),
+        _ => return None,
+    })
+}
+
+fn empty(who: Who, name: &str, detail: &str) -> Loop {
+    Loop {
+        id: Default::default(),
+        who,
+        name: name.into(),
+        detail: detail.into(),
+        state: LoopState::Idle,
+        stuck: false,
+        watches: String::new(),
+        seen: 0,
+        behind: 0,
+        unread: 0,
+        queue: vec![],
+        queued: 0,
+        did: None,
+        waits: Rich::default(),
+        asks: None,
+        copies: 1,
+    }
+}
+
+fn count(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}
+
+fn controller_row(session: &Session, index: usize, controller: &dyn Controller) -> Option<Loop> {
+    let world = session.world();
+    let process = world.process(&ProcessId::Manager)?;
+    let Brain::Loops(loops) = &process.brain else { return None };
+    let state = loops.get(index)?;
+    let (who, _) = words::who::of_agent(controller.actor());
+    let mut row = empty(who, controller.name(), "");
+    let kinds: Vec<ObjectKind> = controller.watches().iter().map(|w| w.kind).collect();
+    row.watches = if kinds.len() > 6 { "every kind".into() } else { kinds.iter().map(|k| k.name()).collect::<Vec<_>>().join(", ") };
+    row.behind = count(kinds.iter().map(|k| process.behind(*k)).sum());
+    row.seen = seen(world, process, &kinds);
+    row.unread = count(state.unread.len());
+    let keys: Vec<&Key> = state.queue.ready().chain(state.working.keys()).filter(|k| !k.name.is_empty()).collect();
+    row.queued = count(keys.len());
+    row.queue = keys.iter().take(KEYS).map(|k| words::tail(&k.name).to_string()).collect();
+    row.did = did(session, state.last);
+    row.asks = asks(world, state, index);
+    let held = kinds.iter().any(|k| world.faults().holds(&ProcessId::Manager, *k));
+    row.state = match () {
+        () if process.health == Health::Down => LoopState::Crashed,
+        () if state.stopped => LoopState::Stopped,
+        () if held => LoopState::Held,
+        () if row.asks.is_some() => LoopState::Asking,
+        () if !keys.is_empty() => LoopState::Queued,
+        () if row.behind > 0 => LoopState::Reading,
+        () if state.queue.delayed().next().is_some() => LoopState::Waiting,
+        () => LoopState::Idle,
+    };
+    row.waits = waits_of_loop(session, state, row.state);
+    Some(row)
+}
+
+/// Up to which revision all watched kinds have been read.
+fn seen(world: &World, process: &Process, kinds: &[ObjectKind]) -> u64 {
+    let behind = kinds.iter().filter(|k| process.behind(**k) > 0).filter_map(|k| process.seen.get(k)).min();
+    behind.copied().unwrap_or(world.store().revision())
+}
+
+fn did(session: &Session, record: Option<u64>) -> Option<(kubestep_protocol::At, String)> {
+    let record = session.history.record(record?)?;
+    (record.at <= session.world().now()).then(|| (session.at(record.at), words::short_deed(record)))
+}
+
+fn asks(world: &World, state: &State, index: usize) -> Option<Ask> {
+    let flight = world.flights().find(|(_, f)| matches!(&f.asker, Asker::Controller { controller, .. } if *controller == index));
+    if let Some((_, flight)) = flight {
+        return Some(Ask { words: words::request(&flight.request), sent: true });
+    }
+    let work = state.working.values().find(|w| !w.asked.is_empty())?;
+    Some(Ask { words: words::request(work.asked.first()?), sent: false })
+}
+
+fn waits_of_loop(session: &Session, state: &State, how: LoopState) -> Rich {
+    match how {
+        LoopState::Stopped => Rich::words("a person who lets it go on"),
+        LoopState::Crashed => Rich::words("a person who starts it again"),
+        LoopState::Held => Rich::words("its watch, which is held"),
+        _ => {
+            let next = state.queue.delayed().filter(|(k, _)| !k.name.is_empty()).min_by_key(|(_, at)| **at);
+            next.map_or_else(
+                || Rich::words("nothing"),
+                |(key, at)| Rich::words(format!("clock: {} in ", words::tail(&key.name))).then(Span::Until(session.at(*at))),
+            )
+        }
+    }
+}
+
+/// When a process' next timer comes, as the loops view says it.
+pub(crate) fn waits_for(session: &Session, process: &ProcessId) -> Option<Instant> {
+    session.world().enabled().into_iter().find_map(|(at, step)| match step {
+        Step::Timer(p, name) if p == *process && !format!("{name:?}").contains("Lease") && !format!("{name:?}").contains("Heartbeat") => Some(at),
+        _ => None,
+    })
+}
+
+fn agent_row(session: &Session, id: &ProcessId) -> Option<Loop> {
+    let world = session.world();
+    let process = world.process(id)?;
+    let (who, name, detail) = match id {
+        ProcessId::Scheduler => (Who::Scheduler, "scheduler", String::new()),
+        ProcessId::Kubelet(node) => (Who::Kubelet, "kubelet", node.to_string()),
+        ProcessId::Manager => return None,
+    };
+    let mut row = empty(who, name, &detail);
+    let kinds: &[ObjectKind] = if *id == ProcessId::Scheduler { &[ObjectKind::Pod, ObjectKind::Node] } else { &[ObjectKind::Pod] };
+    row.watches = if *id == ProcessId::Scheduler { "Pod, Node".into() } else { "Pods of its node".into() };
+    row.behind = count(process.behind_all());
+    row.seen = seen(world, process, kinds);
+    row.did = did(session, process.last);
+    let flight = world.flights().find(|(_, f)| matches!(&f.asker, Asker::Agent { process, .. } | Asker::Events { process, .. } if process == id));
+    row.asks = flight.map(|(_, f)| Ask { words: words::request(&f.request), sent: true });
+    let timer = waits_for(session, id);
+    let held = kinds.iter().any(|k| world.faults().holds(id, *k));
+    row.state = match () {
+        () if process.health == Health::Down => LoopState::Crashed,
+        () if world.faults().is_cut(id) => LoopState::Stopped,
+        () if held => LoopState::Held,
+        () if row.asks.is_some() => LoopState::Asking,
+        () if row.behind > 0 => LoopState::Reading,
+        () if timer.is_some() => LoopState::Waiting,
+        () => LoopState::Idle,
+    };
+    row.waits = timer.map_or_else(|| Rich::words("nothing"), |at| Rich::words("clock: ").then(Span::Until(session.at(at))));
+    Some(row)
+}

@@ -1,0 +1,70 @@
+//! Nodes and the machines below them.
+
+use super::{board::Board, sorted};
+use crate::session::Session;
+use kubestep_cluster::{Health, ProcessId};
+use kubestep_model::{Kind, Node, Pod, Quantity, usage::{Side, pod_amounts}};
+use kubestep_protocol::{Node as NodeRow, NodeLook, Rich};
+use std::sync::Arc;
+
+/// The nodes, in the order of first sight.
+pub(super) fn nodes(session: &mut Session, _board: &Board) -> Vec<Arc<NodeRow>> {
+    let nodes: Vec<Node> = session.world().store().list(Kind::Node, None).filter_map(|o| o.get::<Node>()).cloned().collect();
+    let mut rows: Vec<NodeRow> = nodes.iter().map(|n| row(session, n)).collect();
+    rows.sort_by(|a, b| a.name.cmp(&b.name));
+    for row in &mut rows {
+        row.id = session.ids.of(&format!("node:{}", row.name));
+    }
+    sorted(rows, |r| r.id)
+}
+
+/// Amounts as milli-units: what is asked for of what there is.
+fn share(used: i64, all: Option<&Quantity>) -> u16 {
+    let all = all.map_or(0, Quantity::milli_value);
+    if all <= 0 { 0 } else { u16::try_from((used.saturating_mul(1000) / all).clamp(0, 9999)).unwrap_or(9999) }
+}
+
+fn row(session: &Session, node: &Node) -> NodeRow {
+    let world = session.world();
+    let name = node.metadata.name.to_string();
+    let id = ProcessId::Kubelet(node.metadata.name.clone());
+    let stopped = world.faults().is_cut(&id) || world.process(&id).is_none_or(|p| p.health != Health::Up);
+    let pods: Vec<&Pod> = world.store().list(Kind::Pod, None).filter_map(|o| o.get::<Pod>()).filter(|p| p.spec.node_name == node.metadata.name && !p.is_terminal()).collect();
+    let (mut cpu, mut memory) = (0i64, 0i64);
+    for pod in &pods {
+        let amounts = pod_amounts(pod, Side::Requests);
+        cpu = cpu.saturating_add(amounts.get("cpu").map_or(0, Quantity::milli_value));
+        memory = memory.saturating_add(amounts.get("memory").map_or(0, Quantity::milli_value));
+    }
+    let taints: Vec<String> = node.spec.taints.iter().map(|t| if t.value.is_empty() { format!("{}:{}", t.key, t.effect) } else { format!("{}={}:{}", t.key, t.value, t.effect) }).collect();
+    let foreign = node.spec.taints.iter().any(|t| !t.key.starts_with("node.kubernetes.io/"));
+    let look = match (stopped, node.is_ready()) {
+        (true, true) => NodeLook::Stopped,
+        (_, false) => NodeLook::NotReady,
+        _ if node.spec.unschedulable => NodeLook::Cordoned,
+        _ if foreign => NodeLook::Tainted,
+        _ => NodeLook::Ready,
+    };
+    let said = if node.is_ready() { "Ready" } else { "NotReady" };
+    let words = match (stopped, node.spec.unschedulable) {
+        (true, _) => format!("{said}, stopped"),
+        (false, true) => format!("{said}, cordoned"),
+        (false, false) => said.to_string(),
+    };
+    let all = &node.status.allocatable;
+    let cores = |milli: i64| if milli % 1000 == 0 { (milli / 1000).to_string() } else { format!("{milli}m") };
+    let room = format!("{} of {} cpu", cores(cpu), all.get("cpu").map_or("0".to_string(), ToString::to_string));
+    NodeRow {
+        id: kubestep_protocol::Id(0),
+        name,
+        look,
+        words: Rich::words(words),
+        stopped,
+        cordoned: node.spec.unschedulable,
+        taints,
+        pods: u32::try_from(pods.len()).unwrap_or(u32::MAX),
+        cpu: share(cpu, all.get("cpu")),
+        memory: share(memory, all.get("memory")),
+        room,
+    }
+}

@@ -1,0 +1,50 @@
+//! What was typed in terminals, and what was answered up to the moment that is looked at.
+
+use super::sorted;
+use crate::session::{APPLY, Session};
+use kubestep_cluster::ClientState;
+use kubestep_model::client::{ClientAsk, Stream as Side};
+use kubestep_protocol::{Chunk, Entry, Stream};
+use std::sync::Arc;
+
+/// So much of an output is shown.
+const MOST: usize = 64 << 10;
+
+/// The output of a program, the last part of it where it is long.
+pub(super) fn chunks(client: &ClientState) -> Vec<Chunk> {
+    let mut left = MOST;
+    let mut out: Vec<Chunk> = vec![];
+    for chunk in client.output.iter().rev() {
+        if left == 0 {
+            break;
+        }
+        let mut from = chunk.text.len().saturating_sub(left);
+        while !chunk.text.is_char_boundary(from) {
+            from += 1;
+        }
+        left -= chunk.text.len() - from;
+        let stream = if chunk.stream == Side::Out { Stream::Out } else { Stream::Err };
+        out.push(Chunk { stream, text: chunk.text[from..].into() });
+    }
+    out.reverse();
+    out
+}
+
+/// The entries, oldest first; those of Apply stand elsewhere.
+pub(super) fn entries(session: &mut Session) -> Vec<Arc<Entry>> {
+    let clients: Vec<(u64, ClientState)> = session.world().clients().filter(|(_, c)| c.terminal != APPLY && c.started >= session.zero).map(|(id, c)| (*id, c.clone())).collect();
+    let mut rows = vec![];
+    for (id, client) in clients {
+        let entry = Entry {
+            id: session.ids.of(&format!("client:{}:{id}", session.history.branch())),
+            terminal: u8::try_from(client.terminal).unwrap_or(0),
+            line: client.program.line(),
+            output: chunks(&client),
+            exit: client.ended.map(|(code, _)| code),
+            waits: client.ended.is_none() && matches!(client.waiting, Some(ClientAsk::Watch { .. } | ClientAsk::Sleep(_))),
+            step: 0,
+        };
+        rows.push(entry);
+    }
+    sorted(rows, |r| r.id)
+}
