@@ -7,15 +7,19 @@ mod cordon;
 mod create;
 mod delete;
 mod describe;
+mod exec;
 mod get;
 mod help;
 mod label;
+mod logs;
 mod patch;
 mod replace;
 pub(crate) mod rollout;
+mod run;
 mod scale;
 mod set;
 mod taint;
+mod wait;
 
 use crate::{
     args::{Args, Flag},
@@ -91,7 +95,7 @@ const ROLLOUT: &[Entry] = &[
 pub(crate) const COMMANDS: &[Entry] = &[
     done("create", "Creates what files say", create::FLAGS, create::run),
     not_done("expose"),
-    not_done("run"),
+    done("run", "Starts one pod", run::FLAGS, run::run),
     group("set", "Changes one aspect of objects", SET),
     not_done("explain"),
     also(done("get", "Shows one or many objects", get::FLAGS, get::run), &["list", "ls"]),
@@ -111,9 +115,9 @@ pub(crate) const COMMANDS: &[Entry] = &[
         done("describe", "Tells all about objects, their events too", describe::FLAGS, describe::run),
         &["inspect"],
     ),
-    not_done("logs"),
+    done("logs", "Shows what containers printed", logs::FLAGS, logs::run),
     not_done("attach"),
-    not_done("exec"),
+    done("exec", "Runs a command in a container", exec::FLAGS, exec::run),
     not_done("port-forward"),
     not_done("proxy"),
     not_done("cp"),
@@ -124,7 +128,7 @@ pub(crate) const COMMANDS: &[Entry] = &[
     done("apply", "Makes objects as files say", apply::FLAGS, apply::run),
     done("patch", "Changes fields of objects", patch::FLAGS, patch::run),
     done("replace", "Puts what files say in the place of objects", replace::FLAGS, replace::run),
-    not_done("wait"),
+    done("wait", "Waits until something is so", wait::FLAGS, wait::run),
     not_done("kustomize"),
     done("label", "Changes the labels of objects", label::FLAGS, label::run),
     done("annotate", "Changes the annotations of objects", annotate::FLAGS, annotate::run),
@@ -139,7 +143,7 @@ pub(crate) const COMMANDS: &[Entry] = &[
 ];
 
 /// Runs the command that the words of a line name.
-pub(crate) fn run(kc: &mut Kc<'_>, words: &[String]) -> Flow<i32> {
+pub(crate) fn start(kc: &mut Kc<'_>, words: &[String]) -> Flow<i32> {
     let (name, rest) = first(words);
     let Some(name) = name else {
         help::top(kc, COMMANDS);

@@ -10,6 +10,7 @@ pub mod fault;
 pub mod kc;
 pub mod manifest;
 pub mod output;
+mod pods;
 pub mod printers;
 pub mod resources;
 pub mod select;
@@ -51,7 +52,7 @@ impl Client for Kubectl {
     fn run(&self, started: Instant, told: &[ClientTurn]) -> ClientProgress {
         let mut kc = Kc::new(&self.files, self.namespace.clone(), started, told);
         let flow = match &self.words {
-            Ok(words) => commands::run(&mut kc, words),
+            Ok(words) => commands::start(&mut kc, words),
             Err(why) => Err(kc.fail(why.clone())),
         };
         kc.end(flow)

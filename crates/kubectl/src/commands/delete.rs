@@ -38,7 +38,7 @@ pub(super) const FLAGS: &[Flag] = &[
 ];
 
 /// A wait without a limit ends after a week.
-const FOREVER: Duration = Duration::from_secs(168 * 3600);
+pub(super) const FOREVER: Duration = Duration::from_secs(168 * 3600);
 
 const IMMEDIATE: &str = "Immediate deletion does not wait for confirmation that the running resource has been terminated. The resource may continue to run on the cluster indefinitely.";
 
@@ -111,7 +111,7 @@ pub(super) fn how(kc: &mut Kc<'_>, args: &Args) -> Flow<How> {
 }
 
 /// Upstream: cmdutil.GetCascadingStrategy.
-fn cascade(kc: &mut Kc<'_>, args: &Args) -> Flow<Propagation> {
+pub(super) fn cascade(kc: &mut Kc<'_>, args: &Args) -> Flow<Propagation> {
     match args.text("cascade") {
         None | Some("background") => Ok(Propagation::Background),
         Some("foreground") => Ok(Propagation::Foreground),

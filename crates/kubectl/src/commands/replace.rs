@@ -89,8 +89,17 @@ fn put(
 
 /// Deletes, waits until all is gone, and creates anew.
 fn by_force(kc: &mut Kc<'_>, args: &Args, format: &Format, strict: bool) -> Flow<i32> {
-    let mut how = delete::how(kc, args)?;
-    how.ignore_missing = true;
+    // Unlike `delete`, `replace` leaves the grace period to the objects.
+    let asked = args.int("grace-period").unwrap_or(-1);
+    let how = delete::How {
+        grace: if asked == 0 { 1 } else { asked },
+        propagation: delete::cascade(kc, args)?,
+        dry: DryRun::None,
+        ignore_missing: true,
+        wait: args.on("wait") || asked == 0,
+        timeout: args.span("timeout").filter(|t| !t.is_zero()).unwrap_or(delete::FOREVER),
+        name_only: *format == Format::Name,
+    };
     let select = Select::from(args, &args.words);
     let targets = delete::targets(kc, &select)?;
     let keys: Vec<Key> = targets.0.iter().map(|(key, _)| key.clone()).collect();

@@ -6,6 +6,7 @@
 
 mod past;
 mod text;
+mod writes;
 
 use past::Past;
 use serde_json::Value;
@@ -54,14 +55,15 @@ const SESSIONS: &[&str] = &[
     "s22", "s23", "s25", "s26", "s34", "s35", "s36",
 ];
 
-fn replay(path: &PathBuf, tally: &mut Tally) {
+fn replay(path: &PathBuf, tally: &mut Tally, writing: bool) {
     let text = std::fs::read_to_string(path).expect("the recording can be read");
     let recording: Value = serde_json::from_str(&text).expect("the recording is JSON");
     let past = Past::of(&recording);
+    let script = std::fs::read_to_string(path.with_extension("yaml")).expect("the script can be read");
     let steps = recording["steps"].as_array().expect("there are steps");
     for (at, step) in steps.iter().enumerate() {
         let command = step["command"].as_str().unwrap_or_default();
-        if !reads(command) || step["stdout"].is_null() {
+        if reads(command) == writing || !command.starts_with("kubectl") || step["stdout"].is_null() {
             continue;
         }
         let verb = command.split_whitespace().skip(1).take(1).collect::<String>();
@@ -73,7 +75,12 @@ fn replay(path: &PathBuf, tally: &mut Tally) {
         let count = tally.by_verb.entry(verb).or_default();
         tally.all += 1;
         count.1 += 1;
-        match past.try_command(step) {
+        let tried = if writing {
+            writes::try_command(&past, &recording, &script, step)
+        } else {
+            past.try_command(step)
+        };
+        match tried {
             Ok(()) => {
                 tally.same += 1;
                 count.0 += 1;
@@ -86,11 +93,11 @@ fn replay(path: &PathBuf, tally: &mut Tally) {
     }
 }
 
-#[test]
-fn reading_commands_print_what_was_recorded() {
+/// Plays all sessions; of the commands at least `floor` per cent must do as recorded.
+fn play(writing: bool, floor: usize) {
     let mut tally = Tally::default();
     for path in sessions() {
-        replay(&path, &mut tally);
+        replay(&path, &mut tally, writing);
     }
     let verbs = tally.by_verb.iter().map(|(verb, (same, all))| format!("{verb} {same}/{all}"));
     println!("{} of {} ({})", tally.same, tally.all, verbs.collect::<Vec<_>>().join(", "));
@@ -99,12 +106,21 @@ fn reading_commands_print_what_was_recorded() {
         tally.wrong.iter().take(show).for_each(|w| println!("{w}"));
     }
     if std::env::var("SESSIONS").is_err() {
-        let floor = 99;
         assert!(
-            tally.same * 100 >= tally.all * floor,
+            tally.all > 0 && tally.same * 100 >= tally.all * floor,
             "{} of {} are equal, at least {floor} % must be; SHOW=9 shows what differs",
             tally.same,
             tally.all
         );
     }
+}
+
+#[test]
+fn reading_commands_print_what_was_recorded() {
+    play(false, 99);
+}
+
+#[test]
+fn writing_commands_ask_and_print_what_was_recorded() {
+    play(true, 97);
 }

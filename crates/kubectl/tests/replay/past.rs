@@ -1,10 +1,10 @@
 //! The state of a recording at any of its moments, and the answers that it gives to requests.
 
-use crate::text::{absolute, normal, same};
+use crate::text::{absolute, same};
 use kubestep_kubectl::Kubectl;
 use kubestep_model::{
-    Answer, Instant, Kind, Object, Reply, Status, Verb,
-    client::{Chunk, Client, ClientAsk, ClientTold, ClientTurn, Stream, WatchEvent},
+    Answer, Instant, Kind, Object, Reply, Request, Status, Subresource, Verb,
+    client::{Chunk, Client, ClientAsk, ClientTold, ClientTurn, WatchEvent},
 };
 use serde_json::{Map, Value, json};
 use std::{
@@ -271,8 +271,37 @@ impl Past {
         now.into_values().collect()
     }
 
-    fn answer(&self, verb: &Verb, at: f64) -> Reply {
+    /// An object at a moment.
+    pub(crate) fn named(&self, kind: &str, namespace: &str, name: &str, at: f64) -> Option<Object> {
+        let kind = Kind::all().find(|k| k.name() == kind)?;
+        let fits = |o: &Arc<Object>| {
+            *o.meta().name == *name && (o.meta().namespace.is_empty() || *o.meta().namespace == *namespace)
+        };
+        self.state(kind, at).into_iter().find(fits).map(|o| (*o).clone())
+    }
+
+    /// All states that an object had between two moments.
+    pub(crate) fn states(&self, kind: &str, namespace: &str, name: &str, from: f64, to: f64) -> Vec<Object> {
+        let wanted = |c: &&Change| {
+            c.name.0 == kind
+                && c.name.2 == name
+                && (c.name.1.is_empty() || c.name.1 == namespace)
+                && c.at >= from
+                && c.at <= to
+        };
+        let changes = self.changes.iter().filter(wanted).filter_map(|c| c.object.as_deref().cloned());
+        self.named(kind, namespace, name, from).into_iter().chain(changes).collect()
+    }
+
+    /// Answers what only reads.
+    pub(crate) fn answer(&self, verb: &Verb, at: f64) -> Reply {
         match verb {
+            Verb::Get { key, subresource: Subresource::Scale } => {
+                let found = self.named(key.kind.name(), &key.namespace, &key.name, at);
+                let value = found.ok_or_else(|| Status::not_found(key.kind, &key.name))?.to_value();
+                let scale = json!({"metadata": {"name": &*key.name}, "spec": {"replicas": value["spec"]["replicas"]}});
+                Ok(Answer::Json { value: scale.into(), warnings: vec![] })
+            }
             Verb::Get { key, .. } => {
                 if key.kind == Kind::Namespace {
                     let value = json!({"metadata": {"name": &*key.name}, "status": {"phase": "Active"}});
@@ -303,8 +332,14 @@ impl Past {
     }
 
     /// Runs a command that began at a moment. None if the recording ended before it did.
-    fn run(&self, command: &str, at: f64) -> Option<(Vec<Chunk>, i32)> {
-        let client = Kubectl::new(command, Arc::new(BTreeMap::new()), "default");
+    pub(crate) fn run(
+        &self,
+        command: &str,
+        files: &BTreeMap<String, String>,
+        at: f64,
+        answer: &dyn Fn(&Request, f64) -> Reply,
+    ) -> Option<(Vec<Chunk>, i32)> {
+        let client = Kubectl::new(command, Arc::new(files.clone()), "default");
         let mut now = at;
         let mut told: Vec<ClientTurn> = Vec::new();
         loop {
@@ -314,7 +349,7 @@ impl Past {
                 Err(ask) => ask,
             };
             let answer = match &ask {
-                ClientAsk::Api(request) => ClientTold::Reply(self.answer(&request.verb, now)),
+                ClientAsk::Api(request) => ClientTold::Reply(answer(request, now)),
                 ClientAsk::Watch { kind, namespace, name, from, until } => {
                     let end = until.map(|u| seconds(u)).unwrap_or(f64::INFINITY);
                     let fits = |c: &&Change| {
@@ -380,14 +415,12 @@ impl Past {
         moments.extend(within);
         let mut why: Option<Vec<String>> = None;
         for moment in moments {
-            let Some((output, code)) = self.run(command, moment) else {
+            let answer = |request: &Request, now: f64| self.answer(&request.verb, now);
+            let Some((output, code)) = self.run(command, &BTreeMap::new(), moment, &answer) else {
                 why.get_or_insert_with(|| vec!["the recording ended first\n".into()]);
                 continue;
             };
-            let join = |stream: Stream| {
-                output.iter().filter(|c| c.stream == stream).map(|c| c.text.as_str()).collect::<String>()
-            };
-            let (out, err) = (normal(&join(Stream::Out)), normal(&join(Stream::Err)));
+            let (out, err) = crate::text::streams(&output);
             if i64::from(code) == exit && same(&out, stdout) && same(&err, stderr) {
                 return Ok(());
             }

@@ -1,6 +1,9 @@
 //! Between the recordings' relative times and absolute ones, and what counts as the same output.
 
-use kubestep_model::{Instant, MicroTime, Time};
+use kubestep_model::{
+    Instant, MicroTime, Time,
+    client::{Chunk, Stream},
+};
 use serde_json::Value;
 
 /// What stands before the number of a resource version, so that it can be told from other numbers.
@@ -63,6 +66,14 @@ pub(crate) fn normal(text: &str) -> String {
         rest = &rest[c.len_utf8()..];
     }
     out
+}
+
+/// Standard output and standard error, with relative times.
+pub(crate) fn streams(output: &[Chunk]) -> (String, String) {
+    let join = |stream: Stream| {
+        output.iter().filter(|c| c.stream == stream).map(|c| c.text.as_str()).collect::<String>()
+    };
+    (normal(&join(Stream::Out)), normal(&join(Stream::Err)))
 }
 
 fn shown(seconds: i64) -> String {
