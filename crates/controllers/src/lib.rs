@@ -4,6 +4,8 @@
 
 pub mod claim;
 pub mod deployment;
+pub mod endpoints;
+pub mod endpointslice;
 pub mod garbage_collector;
 pub mod harness;
 pub mod kubelet;
@@ -27,6 +29,8 @@ use kubestep_model::{Key, Kind};
 pub static ALL: &[&dyn Controller] = &[
     &deployment::DeploymentController,
     &replicaset::ReplicaSetController,
+    &endpoints::EndpointsController,
+    &endpointslice::EndpointSliceController,
     &garbage_collector::GarbageCollector,
     &resource_quota::ResourceQuotaController,
     &namespace::NamespaceController,
