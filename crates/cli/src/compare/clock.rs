@@ -2,10 +2,11 @@
 
 use super::table;
 
-/// A moment or a duration in seconds on the golden clock, and how coarsely it was printed.
+/// A moment or a duration in seconds on the golden clock and on the recording's own, and how coarsely it was printed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Time {
     pub(super) seconds: f64,
+    pub(super) own: f64,
     pub(super) coarse: f64,
 }
 

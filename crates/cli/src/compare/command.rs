@@ -3,14 +3,17 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::recording::Recording;
+use super::mutate::{Dice, mutate};
+use super::recording::{self, Recording};
 use super::report::{Report, Section};
-use super::table::{Allow, TABLE};
-use super::{Scope, compare};
+use super::table::{Allow, May, Row, TABLE};
+use super::view::View;
+use super::{Scope, against, compare};
 
 const USAGE: &str = "\
-usage: kubestep compare GOLDEN.json OURS.json [--twin TWIN.json] [--only output|objects|events|calls] [--json]
+usage: kubestep compare GOLDEN.json OURS.json [--twin TWIN.json] [--only output|objects|events|calls] [--json] [--without ROW]
        kubestep compare --all DIR_OF_OURS [--golden DIR] [--twins DIR] [--only PART] [--json]
+       kubestep compare --changes N GOLDEN.json... [--twins DIR] [--seed N]
        kubestep compare --table";
 
 #[derive(Debug, Default)]
@@ -23,6 +26,9 @@ struct Options {
     only: Option<Section>,
     json: bool,
     table: bool,
+    changes: usize,
+    seed: u64,
+    without: Vec<May>,
 }
 
 /// Runs the subcommand: 0 if nothing differs, 1 if anything does, 2 if it cannot be told.
@@ -32,6 +38,7 @@ pub fn main(args: &[String]) -> i32 {
             return Ok((table(), false));
         }
         match &options.all {
+            _ if options.changes > 0 => changes(&options),
             Some(ours) => all(ours, &options),
             None => one(&options),
         }
@@ -63,6 +70,13 @@ fn options(args: &[String]) -> Result<Options, String> {
                 options.only =
                     Some(Section::parse(name).ok_or_else(|| format!("no part is called {name}\n{USAGE}"))?);
             }
+            "--changes" => options.changes = number(value()?)?,
+            "--seed" => options.seed = number(value()?)?,
+            "--without" => {
+                let name = value()?;
+                let row = TABLE.iter().find(|row| format!("{:?}", row.may) == *name);
+                options.without.push(row.ok_or_else(|| format!("the table has no row {name}"))?.may);
+            }
             "--json" => options.json = true,
             "--table" => options.table = true,
             flag if flag.starts_with("--") => return Err(format!("unknown option {flag}\n{USAGE}")),
@@ -71,11 +85,16 @@ fn options(args: &[String]) -> Result<Options, String> {
     }
     let two = options.files.len() == 2 && options.all.is_none();
     let none = options.files.is_empty() && (options.all.is_some() || options.table);
-    if two || none { Ok(options) } else { Err(USAGE.to_owned()) }
+    if two || none || options.changes > 0 { Ok(options) } else { Err(USAGE.to_owned()) }
+}
+
+fn number<T: std::str::FromStr>(word: &str) -> Result<T, String> {
+    word.parse().map_err(|_| format!("{word} is no number\n{USAGE}"))
 }
 
 fn scope(options: &Options) -> Scope {
-    Scope { only: options.only, allow: Allow::everything() }
+    let allow = options.without.iter().fold(Allow::everything(), |allow, may| allow.without(*may));
+    Scope { only: options.only, allow }
 }
 
 fn one(options: &Options) -> Result<(String, bool), String> {
@@ -138,9 +157,39 @@ fn all(ours: &Path, options: &Options) -> Result<(String, bool), String> {
     Ok((out, differs > 0))
 }
 
+/// Seeded single changes to recordings, one after the other: lists those that are not noticed.
+fn changes(options: &Options) -> Result<(String, bool), String> {
+    let mut dice = Dice(options.seed);
+    let mut out = String::new();
+    let (mut made, mut noticed) = (0, 0);
+    let share = options.changes.div_ceil(options.files.len().max(1));
+    for file in &options.files {
+        let json = recording::read(file)?;
+        let golden = Recording::parse(&json)?;
+        let name = file.file_name().unwrap_or_default();
+        let twin = options.twins.as_ref().map(|twins| twins.join(name)).filter(|twin| twin.is_file());
+        let twin = twin.map(|twin| Recording::open(&twin)).transpose()?;
+        let scope = scope(options);
+        let theirs = View::golden(&golden, scope.allow);
+        let second = twin.as_ref().map(|twin| View::of(twin, &golden, scope.allow));
+        for _ in 0..share {
+            let mut changed = json.clone();
+            let Some(told) = mutate(&mut changed, &mut dice) else { continue };
+            made += 1;
+            if against(&theirs, &Recording::parse(&changed)?, second.as_ref(), scope).differs() {
+                noticed += 1;
+            } else {
+                out.push_str(&format!("{}: not noticed: {told}\n", name.to_string_lossy()));
+            }
+        }
+    }
+    out.push_str(&format!("{noticed} of {made} changes noticed\n"));
+    Ok((out, noticed * 100 < made * 99))
+}
+
 fn table() -> String {
-    let row = |row: &super::table::Row| {
-        format!("{}\n  because {}\n  seen in {}\n", row.what, row.because, row.pair)
+    let row = |row: &Row| {
+        format!("{:?}: {}\n  because {}\n  seen in {}\n", row.may, row.what, row.because, row.pair)
     };
     TABLE.iter().map(row).collect()
 }

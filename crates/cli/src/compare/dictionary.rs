@@ -54,6 +54,9 @@ impl Dictionary {
             }
         }
         for (ident, flat) in &recording.finals {
+            if ident.kind == "Node" && allow.has(May::Address) {
+                dictionary.range(ident, flat.get("spec.podCIDR").map_or("", String::as_str));
+            }
             let name = dictionary.words.get(&ident.name).map_or(ident.name.clone(), |word| word.text.clone());
             if let Some(version) = flat.get("metadata.resourceVersion").map(|v| v.trim_matches('"'))
                 && !dictionary.words.contains_key(version)
@@ -159,9 +162,13 @@ impl Dictionary {
             self.addresses.insert(address.trim_matches('"').to_owned(), ident.name.clone());
         }
         for range in life.values("spec.podCIDR").filter(|_| allow.has(May::Address)) {
-            let base = range.trim_matches('"').split('/').next().unwrap_or_default();
-            self.put(base, &format!("pod-range({})", ident.name), false);
+            self.range(ident, range);
         }
+    }
+
+    fn range(&mut self, ident: &Ident, range: &str) {
+        let base = range.trim_matches('"').split('/').next().unwrap_or_default();
+        self.put(base, &format!("pod-range({})", ident.name), false);
     }
 
     /// What a word stands for; none: for itself. `nodes` are those of the pods that the text is about.

@@ -9,32 +9,55 @@ use super::table::May;
 use super::view::{Verdict, View, verdict};
 
 /// How an event came again and again: the counts it was written with.
-type Counts = Vec<i64>;
+#[derive(Clone, Debug, Default)]
+struct Counts {
+    counts: Vec<i64>,
+    timed: bool,
+}
+
+/// Reasons of events that come again by a timer or a back-off: how often varies.
+const TIMED: &[&str] = &[
+    "BackOff",
+    "Failed",
+    "FailedBinding",
+    "FailedCreate",
+    "FailedMount",
+    "FailedScheduling",
+    "InspectFailed",
+    "NoPods",
+    "ProvisioningFailed",
+    "Pulling",
+    "Unhealthy",
+    "UnexpectedJob",
+];
 
 pub(super) fn compare(golden: &View<'_>, ours: &View<'_>, twin: Option<&View<'_>>, report: &mut Report) {
     let (theirs, mine, second) = (read(golden), read(ours), twin.map(read));
-    let none = Counts::new();
-    let same = |a: &Counts, b: &Counts| {
-        if golden.reader.allow.has(May::Repeats) { a.is_empty() == b.is_empty() } else { a == b }
-    };
+    let none = Counts::default();
+    let free = golden.reader.allow.has(May::Repeats);
+    let came = |a: &Counts, b: &Counts| a.counts.is_empty() == b.counts.is_empty();
+    let series = |a: &Counts, b: &Counts| (starts(a), leaps(a)) == (starts(b), leaps(b));
+    let often = |a: &Counts, b: &Counts| (free && (a.timed || b.timed)) || a.counts.len() == b.counts.len();
     for event in theirs.keys().chain(mine.keys().filter(|event| !theirs.contains_key(*event))) {
         let of = |events: &BTreeMap<String, Counts>| events.get(event).unwrap_or(&none).clone();
         let (there, here, second) = (of(&theirs), of(&mine), second.as_ref().map(of));
-        let mut found = verdict(&there, &here, second.as_ref(), same);
-        if found == Verdict::Same && !here.is_empty() {
-            let leaps = |counts: &Counts| (starts(counts), leaps(counts));
-            let runs =
-                verdict(&leaps(&there), &leaps(&here), second.as_ref().map(leaps).as_ref(), |a, b| a == b);
-            if runs == Verdict::Differs {
-                found = runs;
-            }
+        let mut found = verdict(&there, &here, second.as_ref(), came);
+        let differs = |same: &dyn Fn(&Counts, &Counts) -> bool| {
+            verdict(&there, &here, second.as_ref(), same) == Verdict::Differs
+        };
+        if found == Verdict::Same && (differs(&series) || differs(&often)) {
+            found = Verdict::Differs;
         }
         match found {
             Verdict::Free => report.tally(Section::Events).free += 1,
             Verdict::Same => report.record(Section::Events, Vec::new()),
             Verdict::Differs => {
                 let side = |counts: &Counts| {
-                    if counts.is_empty() { "(none)".to_owned() } else { format!("counts {counts:?}") }
+                    if counts.counts.is_empty() {
+                        "(none)".to_owned()
+                    } else {
+                        format!("counts {:?}", counts.counts)
+                    }
                 };
                 let (place, golden, ours) = (event.clone(), side(&there), side(&here));
                 report.record(
@@ -48,21 +71,23 @@ pub(super) fn compare(golden: &View<'_>, ours: &View<'_>, twin: Option<&View<'_>
 
 /// How often a count began again: a new series, a new Event.
 fn starts(counts: &Counts) -> usize {
-    counts.iter().filter(|count| **count == 1).count()
+    counts.counts.iter().filter(|count| **count == 1).count()
 }
 
 /// An event that comes again counts on by one; anything else is a gap or a double.
 fn leaps(counts: &Counts) -> usize {
-    let seen: BTreeSet<i64> = counts.iter().copied().collect();
-    let doubles =
-        counts.iter().filter(|count| **count != 1).count() - seen.iter().filter(|count| **count != 1).count();
+    let again = || counts.counts.iter().filter(|count| **count != 1);
+    let seen: BTreeSet<i64> = counts.counts.iter().copied().collect();
+    let doubles = again().count() - seen.iter().filter(|count| **count != 1).count();
     doubles + seen.iter().filter(|count| **count > 1 && !seen.contains(&(*count - 1))).count()
 }
 
 fn read(view: &View<'_>) -> BTreeMap<String, Counts> {
     let mut events: BTreeMap<String, Counts> = BTreeMap::new();
     for event in &view.recording.events {
-        events.entry(key(view, event)).or_default().push(event.count);
+        let counts = events.entry(key(view, event)).or_default();
+        counts.counts.push(event.count);
+        counts.timed |= TIMED.contains(&event.reason.as_str()) || event.message.starts_with("(combined");
     }
     events
 }

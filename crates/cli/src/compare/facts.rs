@@ -6,6 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use super::identity::owner;
 use super::reader::{About, Text, words};
 use super::recording::{Ident, Life, PRESENCE, Recording};
+use super::scenes::{Scenes, Stage};
 use super::table::{self, May};
 use super::view::View;
 
@@ -18,6 +19,8 @@ pub(super) struct Facts {
     pub(super) values: BTreeMap<String, Vec<Text>>,
     /// The distinct states of the whole, as sums.
     pub(super) states: Vec<u64>,
+    /// What stood together in them.
+    pub(super) scenes: Scenes,
 }
 
 impl Facts {
@@ -70,19 +73,16 @@ fn leaf(view: &View<'_>, path: &str, value: &str, nodes: &BTreeSet<String>) -> (
 fn lived(view: &View<'_>, ident: &Ident, life: &Life) -> Facts {
     let nodes = about(view, ident);
     let mut facts = Facts::default();
-    let mut turns = vec![0u64; life.changes.len()];
+    let mut turns: Vec<Vec<(String, Text)>> = vec![Vec::new(); life.changes.len()];
     for (path, moves) in life.moves.iter().filter(|(path, _)| *path != NOT_COMPARED) {
         let mut values: Vec<Text> = Vec::new();
         let mut name = path.clone();
-        let mut before = 0;
         for (version, value) in moves {
             let (read, text) = match value {
                 Some(value) => leaf(view, path, value, &nodes),
                 None => (leaf(view, path, "", &nodes).0, Text::plain(NOTHING)),
             };
-            let sum = sum(&(&read, &text.skeleton));
-            turns[*version] ^= before ^ sum;
-            before = sum;
+            turns[*version].push((read.clone(), text.clone()));
             name = read;
             if values.last().is_none_or(|last| !one_instant(last, &text)) {
                 values.push(text);
@@ -93,21 +93,32 @@ fn lived(view: &View<'_>, ident: &Ident, life: &Life) -> Facts {
         }
         facts.values.insert(name, values);
     }
+    play(&turns, &mut facts);
+    facts
+}
+
+/// Goes through the changes in their order and notes each state.
+fn play(turns: &[Vec<(String, Text)>], facts: &mut Facts) {
     let mut state = 0;
+    let mut sums: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut stage = Stage::default();
     for turn in turns {
-        state ^= turn;
+        for (path, text) in turn {
+            let sum = sum(&(path, &text.skeleton));
+            state ^= sum ^ sums.insert(path, sum).unwrap_or_default();
+            stage.set(path, Some(text.skeleton.as_str()).filter(|value| *value != NOTHING));
+        }
+        stage.show(&mut facts.scenes);
         if facts.states.last() != Some(&state) {
             facts.states.push(state);
         }
     }
-    facts
 }
 
 /// The same words, and moments that the cut to whole seconds may have parted.
 fn one_instant(a: &Text, b: &Text) -> bool {
-    let near = |(a, b): (&super::clock::Time, &super::clock::Time)| {
-        (a.seconds - b.seconds).abs() <= table::SAME_INSTANT
-    };
+    let near =
+        |(a, b): (&super::clock::Time, &super::clock::Time)| (a.own - b.own).abs() <= table::SAME_INSTANT;
     a.skeleton == b.skeleton && a.times.len() == b.times.len() && a.times.iter().zip(&b.times).all(near)
 }
 

@@ -12,17 +12,21 @@ mod facts;
 mod grid;
 mod identity;
 mod leaves;
+mod mutate;
 mod objects;
 mod output;
 mod reader;
 mod recording;
 mod report;
+mod scenes;
 mod table;
 mod told;
 mod view;
 mod waiting;
 
 mod command;
+#[cfg(test)]
+mod tests;
 
 pub use command::main;
 

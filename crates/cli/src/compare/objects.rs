@@ -7,16 +7,23 @@ use super::output::masked;
 use super::reader::Text;
 use super::recording::Ident;
 use super::report::{Difference, Report, Section};
+use super::scenes::Together;
 use super::view::{Verdict, View, verdict};
 
-pub(super) fn compare(golden: &View<'_>, ours: &View<'_>, twin: Option<&View<'_>>, report: &mut Report) {
-    let read = |view: &View<'_>| facts(view, golden.recording);
+pub(super) fn compare<'a>(
+    golden: &'a View<'_>,
+    ours: &'a View<'_>,
+    twin: Option<&'a View<'_>>,
+    report: &mut Report,
+) {
+    let read = |view: &'a View<'_>| view.facts.get_or_init(|| facts(view, golden.recording));
     let (theirs, mine, second) = (read(golden), read(ours), twin.map(read));
-    let mut ledger = Ledger { report, seen: second.as_ref().map(|second| Seen::of([&theirs, second])) };
+    let shown = twin.zip(second).map(|(twin, second)| twin.shown.get_or_init(|| shown([theirs, second])));
+    let mut ledger = Ledger { report, shown };
     let nothing = Facts::default();
     let idents: BTreeSet<&Ident> = theirs.keys().chain(mine.keys()).collect();
     for ident in idents {
-        let second = second.as_ref().map(|second| second.get(ident).unwrap_or(&nothing));
+        let second = second.map(|second| second.get(ident).unwrap_or(&nothing));
         match (theirs.get(ident), mine.get(ident)) {
             (Some(there), Some(here)) => ledger.object(ident, there, here, second),
             (there, here) => ledger.alone(ident, there, here, second),
@@ -34,8 +41,13 @@ pub(super) fn compare(golden: &View<'_>, ours: &View<'_>, twin: Option<&View<'_>
 
 struct Ledger<'a> {
     report: &'a mut Report,
-    /// What the real runs have said, where they do not agree.
-    seen: Option<Seen>,
+    /// What the real runs have shown, for where they do not agree.
+    shown: Option<&'a (Seen, Together)>,
+}
+
+fn shown(runs: [&BTreeMap<Ident, Facts>; 2]) -> (Seen, Together) {
+    let scenes = runs.into_iter().flatten().map(|(ident, facts)| (ident, &facts.scenes));
+    (Seen::of(runs), Together::of(scenes))
 }
 
 impl Ledger<'_> {
@@ -89,6 +101,7 @@ impl Ledger<'_> {
         if there.states.is_empty() && here.states.is_empty() {
             return;
         }
+        self.scenes(ident, here);
         self.leaves(ident, "changes", &there.values, &here.values, second.map(|second| &second.values));
         let states = verdict(&there.states, &here.states, second.map(|second| &second.states), |a, b| a == b);
         let same = there.states.iter().zip(&here.states).take_while(|(a, b)| a == b).count();
@@ -97,6 +110,17 @@ impl Ledger<'_> {
                 format!("{} states", there.states.len()),
                 format!("{} states, another from number {}", here.states.len(), same + 1),
             )
+        });
+    }
+
+    /// Combinations that no real run has.
+    fn scenes(&mut self, ident: &Ident, here: &Facts) {
+        let Some(strange) = self.shown.map(|(_, together)| together.strange(ident, &here.scenes)) else {
+            return;
+        };
+        let found = if strange.is_empty() { Verdict::Same } else { Verdict::Differs };
+        self.note(found, format!("{ident}, what stands together"), || {
+            ("(in no real run)".to_owned(), strange.join("\n"))
         });
     }
 
@@ -116,7 +140,7 @@ impl Ledger<'_> {
             let same =
                 |a: &Vec<Text>, b: &Vec<Text>| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.same(b));
             let mut found = verdict(&g, &o, t.as_ref(), same);
-            if found == Verdict::Free && self.seen.as_ref().is_some_and(|seen| !seen.all(ident, path, &o)) {
+            if found == Verdict::Free && self.shown.is_some_and(|(seen, _)| !seen.all(ident, path, &o)) {
                 found = Verdict::Differs;
             }
             let show = |values: &[Text]| match values {
@@ -130,9 +154,10 @@ impl Ledger<'_> {
 
 /// All values that a leaf has had in objects of a kind, in two real runs. Where the runs do not agree on the values of
 /// one object, ours may have others, but none that no object had, and no number beyond theirs.
-struct Seen(BTreeMap<(String, String), Values>);
+#[derive(Debug)]
+pub(super) struct Seen(BTreeMap<(String, String), Values>);
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Values {
     texts: BTreeSet<String>,
     numbers: Option<(i64, i64)>,

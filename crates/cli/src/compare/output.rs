@@ -11,10 +11,9 @@ use super::view::{Verdict, View, numbered, verdict};
 use super::waiting;
 
 pub(super) fn compare(golden: &View<'_>, ours: &View<'_>, twin: Option<&View<'_>>, report: &mut Report) {
-    let read =
-        |view: &View<'_>| numbered(view.recording.steps.iter().map(|step| (step.number, told(view, step))));
     let (theirs, mine, second) = (read(golden), read(ours), twin.map(read));
-    let known = Vocabulary::of(theirs.values().chain(second.iter().flat_map(BTreeMap::values)));
+    let real = || theirs.values().chain(second.iter().flat_map(|second| second.values()));
+    let known = twin.unwrap_or(golden).known.get_or_init(|| Vocabulary::of(real()));
     let order = golden.reader.allow.has(May::Order);
     for place in theirs.keys().chain(mine.keys().filter(|place| !theirs.contains_key(*place))) {
         let (Some(there), Some(here)) = (theirs.get(place), mine.get(place)) else {
@@ -27,12 +26,17 @@ pub(super) fn compare(golden: &View<'_>, ours: &View<'_>, twin: Option<&View<'_>
                 .record(Section::Output, vec![Difference { section: Section::Output, place, golden, ours }]);
             continue;
         };
-        let second = second.as_ref().and_then(|second| second.get(place));
-        let case = Case { there, here, second, known: &known, order };
+        let second = second.and_then(|second| second.get(place));
+        let case = Case { there, here, second, known, order };
         let (differences, free) = case.differences(&format!("step {}, {}", place.0, there.command));
         report.record(Section::Output, differences);
         report.tally(Section::Output).free += usize::from(free);
     }
+}
+
+fn read<'a>(view: &'a View<'_>) -> &'a BTreeMap<(i64, usize), Told> {
+    view.told
+        .get_or_init(|| numbered(view.recording.steps.iter().map(|step| (step.number, told(view, step)))))
 }
 
 /// One command in two recordings, or three.
@@ -170,19 +174,46 @@ fn alike(a: &Sheet, b: &Sheet) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|((line, a), (other, b))| line == other && same_times(a, b))
 }
 
-/// Every word that a real run printed, digits aside. Where the real runs do not agree on an output, ours may say
-/// something else, but not in words of its own.
-struct Vocabulary(BTreeSet<String>);
+/// Every word that a real run printed, counts aside. Where the real runs do not agree on an output, ours may say
+/// something else, but not in words of its own, and not out of another total (`1/3`).
+#[derive(Debug)]
+pub(super) struct Vocabulary {
+    words: BTreeSet<String>,
+    totals: BTreeMap<String, BTreeSet<String>>,
+}
 
 impl Vocabulary {
     fn of<'a>(told: impl Iterator<Item = &'a Told>) -> Self {
-        let words =
-            told.flat_map(|told| &told.lines).flat_map(|line| line.skeleton.split_whitespace().map(masked));
-        Vocabulary(words.collect())
+        let mut known = Vocabulary { words: BTreeSet::new(), totals: BTreeMap::new() };
+        for line in told.flat_map(|told| &told.lines) {
+            known.words.extend(line.skeleton.split_whitespace().map(counted));
+            known.totals.entry(masked(&line.skeleton)).or_default().insert(totals(&line.skeleton));
+        }
+        known
     }
 
     fn knows(&self, line: &str) -> bool {
-        line.split_whitespace().all(|word| word.contains("(only-here)") || self.0.contains(&masked(word)))
+        let word = |word: &str| word.contains("(only-here)") || self.words.contains(&counted(word));
+        let total = self.totals.get(&masked(line)).is_none_or(|seen| seen.contains(&totals(line)));
+        line.split_whitespace().all(word) && total
+    }
+}
+
+/// Out of how many: the second numbers of `1/3`.
+fn totals(line: &str) -> String {
+    let total = |word: &str| {
+        let (done, of) = word.split_once('/')?;
+        (done.parse::<u32>().is_ok() && of.parse::<u32>().is_ok()).then(|| of.to_owned())
+    };
+    line.split_whitespace().filter_map(total).collect::<Vec<_>>().join(" ")
+}
+
+/// A count or a share of one (`3`, `1/3`, `(50%)`) with its numbers as `#`; any other word as it is.
+fn counted(word: &str) -> String {
+    if word.chars().all(|c| c.is_ascii_digit() || "/()%x".contains(c)) {
+        masked(word)
+    } else {
+        word.to_owned()
     }
 }
 

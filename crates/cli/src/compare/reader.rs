@@ -120,7 +120,7 @@ impl Reader {
             && let Some((seconds, length)) = moment(rest)
         {
             out.skeleton.push(MOMENT);
-            out.times.push(Time { seconds: self.clock.golden(seconds), coarse: 0.0 });
+            out.times.push(Time { seconds: self.clock.golden(seconds), own: seconds, coarse: 0.0 });
             return Some(length);
         }
         if rest.starts_with("in ") && self.allow.has(May::PullTime) {
@@ -153,7 +153,8 @@ impl Reader {
     /// An age: the moment that many seconds before the text was printed.
     pub(super) fn age(&self, word: &str, about: About<'_>) -> Option<Text> {
         let (seconds, unit) = age(word).filter(|_| self.allow.has(May::Age))?;
-        let time = Time { seconds: self.clock.golden(about.at? - seconds), coarse: unit - 1.0 };
+        let own = about.at? - seconds;
+        let time = Time { seconds: self.clock.golden(own), own, coarse: unit - 1.0 };
         Some(Text { skeleton: MOMENT.to_string(), times: vec![time], drawn: false })
     }
 }
@@ -163,7 +164,7 @@ pub(super) fn duration(word: &str) -> Option<Text> {
     let (seconds, unit) = age(word)?;
     Some(Text {
         skeleton: MOMENT.to_string(),
-        times: vec![Time { seconds, coarse: unit - 1.0 }],
+        times: vec![Time { seconds, own: seconds, coarse: unit - 1.0 }],
         drawn: false,
     })
 }

@@ -95,11 +95,24 @@ impl Recording {
         Ok(Recording {
             steps: list("steps")?.iter().map(step).collect(),
             lives: lives.lives,
-            finals: list("final")?.iter().map(|object| (ident_of(object), leaves(object))).collect(),
+            finals: finals(list("final")?),
             events: list("events")?.iter().map(event).collect(),
             calls: list("calls")?.iter().map(call).collect(),
         })
     }
+}
+
+/// An object that stands there twice is another object.
+fn finals(objects: &[Value]) -> BTreeMap<Ident, BTreeMap<String, String>> {
+    let mut finals = BTreeMap::new();
+    for object in objects {
+        let mut ident = ident_of(object);
+        while finals.contains_key(&ident) {
+            ident.name.push_str("(again)");
+        }
+        finals.insert(ident, leaves(object));
+    }
+    finals
 }
 
 pub(super) fn read(path: &Path) -> Result<Value, String> {

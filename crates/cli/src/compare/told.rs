@@ -44,7 +44,7 @@ impl Page<'_, '_> {
             if i == 0 || starts_block(line) {
                 block = self.nodes_of_block(&lines[i..]);
             }
-            if self.view.reader.allow.has(May::Waiting) && line.to_lowercase().starts_with("waiting for") {
+            if self.waits(line) && lines[i + 1..].iter().any(|line| !line.is_empty()) {
                 self.told.waiting.push(line.to_owned());
                 i += 1;
                 continue;
@@ -58,6 +58,13 @@ impl Page<'_, '_> {
             self.told.lines.push(read);
             i += 1;
         }
+    }
+
+    /// Whether the line is one of those that a watch sees in between; the last line is a result.
+    fn waits(&self, line: &str) -> bool {
+        let watched =
+            !self.step.command.contains("--watch=false") && self.view.reader.allow.has(May::Waiting);
+        watched && line.to_lowercase().starts_with("waiting for")
     }
 
     /// The nodes of the pods that are named from here to the next block.

@@ -1,18 +1,29 @@
 //! A recording seen in the golden recording's words, and the rule for what counts.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::clock::Clock;
 use super::dictionary::{Dictionary, Equals, Label, drawn_name};
+use super::facts::Facts;
 use super::identity::{self, Pairing};
+use super::objects::Seen;
+use super::output::Vocabulary;
 use super::reader::Reader;
 use super::recording::{Ident, Recording};
+use super::scenes::Together;
 use super::table::Allow;
+use super::told::Told;
 
 pub(super) struct View<'a> {
     pub(super) recording: &'a Recording,
     pub(super) reader: Reader,
     pairing: Option<Pairing>,
+    /// What was read from it once is kept: many recordings may be held against one.
+    pub(super) told: OnceCell<BTreeMap<(i64, usize), Told>>,
+    pub(super) facts: OnceCell<BTreeMap<Ident, Facts>>,
+    pub(super) known: OnceCell<Vocabulary>,
+    pub(super) shown: OnceCell<(Seen, Together)>,
 }
 
 impl<'a> View<'a> {
@@ -20,7 +31,7 @@ impl<'a> View<'a> {
     pub(super) fn golden(golden: &'a Recording, allow: Allow) -> Self {
         let dictionary = Dictionary::new(golden, allow, |ident| Label::Known(ident.name.clone()));
         let reader = Reader { dictionary, equals: Equals::of(golden), clock: Clock::default(), allow };
-        View { recording: golden, reader, pairing: None }
+        Self::new(golden, reader, None)
     }
 
     pub(super) fn of(recording: &'a Recording, golden: &'a Recording, allow: Allow) -> Self {
@@ -31,7 +42,13 @@ impl<'a> View<'a> {
             None => Label::Alone,
         });
         let reader = Reader { dictionary, equals: Equals::of(golden), clock, allow };
-        View { recording, reader, pairing: Some(pairing) }
+        Self::new(recording, reader, Some(pairing))
+    }
+
+    fn new(recording: &'a Recording, reader: Reader, pairing: Option<Pairing>) -> Self {
+        let (told, facts, known, shown) =
+            (OnceCell::new(), OnceCell::new(), OnceCell::new(), OnceCell::new());
+        View { recording, reader, pairing, told, facts, known, shown }
     }
 
     /// The golden object for which an object of this recording stands.
