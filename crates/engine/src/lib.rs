@@ -2,6 +2,7 @@
 
 mod act;
 mod answer;
+mod ask;
 mod breaks;
 mod check;
 mod complete;

@@ -13,6 +13,7 @@ mod timeline;
 
 pub(crate) use loops::waits_for;
 pub(crate) use pods::status_words;
+pub(crate) use rows::gap;
 
 use crate::session::Session;
 use kubestep_protocol::{Frame, Id};

@@ -1,0 +1,158 @@
+//! Why: the chain of loops to what blocks it, who says so, and the causes back to a keystroke.
+
+use super::attempts;
+use crate::{
+    session::{Session, object_ref},
+    words::{self, blocker, deed, who},
+};
+use kubestep_insight::{Blocker, Said as Says, why as chain};
+use kubestep_model::{Deployment, Event, Instant, Key, Kind, Object, Pod};
+use kubestep_protocol::{Link, Quote, Rich, Said, Speaker, Speech, Who, Why, WhyHead};
+use std::time::Duration;
+
+/// So many causes are told.
+const CAUSES: usize = 12;
+/// So many marks of one speaker are drawn.
+const MARKS: usize = 40;
+
+/// The Why tab of an object.
+pub(super) fn why(session: &Session, object: &Object) -> Why {
+    let key = object.key();
+    let links = chain(session.world(), &session.note().gaps, &key);
+    let end = links.last().and_then(|l| l.blocker.clone().map(|b| (l.object.clone(), b)));
+    let mut tab = Why { chain: causes(session, object, end.as_ref()), ..Why::default() };
+    if let Object::Pod(pod) = object {
+        tab.attempts = attempts::attempts(session, &pod.metadata.uid);
+    }
+    let Some((at, what)) = end else {
+        tab.head = if matches!(object, Object::Custom(_)) { WhyHead::NoLoop } else { WhyHead::Agreed };
+        return tab;
+    };
+    tab.head = if what.stalls() { WhyHead::Blocked(blocker::head(&at, &what)) } else { WhyHead::Moving(blocker::head(&at, &what)) };
+    tab.strip = strip(&links.iter().map(|l| l.object.clone()).collect::<Vec<_>>(), &what);
+    tab.stops_at = blocker::stops_at(&what).map(Into::into);
+    tab.ends = blocker::ends(session, &what, Some(&key));
+    tab.speech = speech(session, &key, &links.iter().map(|l| l.object.clone()).collect::<Vec<_>>());
+    tab.quote = links.iter().rev().find_map(|l| quote(&l.said));
+    tab
+}
+
+/// The chain from you on: who wrote, who noticed, who acted.
+fn strip(objects: &[Key], end: &Blocker) -> Vec<(Who, String)> {
+    let mut strip = vec![(Who::Person, "you".to_string()), (Who::Api, "api".into())];
+    for key in objects {
+        match key.kind {
+            Kind::Deployment => strip.push((Who::Deployment, "deployment".into())),
+            Kind::ReplicaSet => strip.push((Who::ReplicaSet, "replicaset".into())),
+            Kind::Pod => {
+                strip.push((Who::Scheduler, "scheduler".into()));
+                if !matches!(end, Blocker::NothingFits { .. }) {
+                    strip.push((Who::Kubelet, "kubelet".into()));
+                }
+            }
+            _ => strip.push((Who::Other, key.kind.singular().into())),
+        }
+    }
+    strip
+}
+
+fn quote(said: &Says) -> Option<Quote> {
+    match said {
+        Says::Field(key, path, value) => {
+            let source = Rich::words(format!("{} {} · {path}", key.kind, words::tail(&key.name)));
+            Some(Quote { source, text: value.clone() })
+        }
+        Says::Event(key, reason, message, _) => {
+            Some(Quote { source: Rich::words(format!("Event {reason} about {} {}", key.kind, words::tail(&key.name))), text: message.clone() })
+        }
+        Says::Nobody => None,
+    }
+}
+
+/// Who could have spoken since the gap opened, and when they did.
+fn speech(session: &Session, key: &Key, chain: &[Key]) -> Option<Speech> {
+    let gap = session.note().gaps.get(key)?;
+    let mut lanes = vec![];
+    if key.kind == Kind::Deployment {
+        lanes.push(apply_lane(session, gap.opened));
+    }
+    for at in chain {
+        lanes.push(lane(session, at, gap.opened));
+    }
+    for service in session.world().store().list(Kind::Service, Some(&key.namespace)).filter(|_| key.kind == Kind::Deployment) {
+        if &*service.meta().name != "kubernetes" {
+            lanes.push(Speaker { name: "Service".into(), who: Who::EndpointSlice, spoke: vec![], words: "says nothing".into(), helps: false, ended: false });
+            break;
+        }
+    }
+    Some(Speech { from: session.at(gap.opened), lanes })
+}
+
+fn apply_lane(session: &Session, opened: Instant) -> Speaker {
+    let ended = session.world().clients().filter(|(_, c)| c.terminal == crate::session::APPLY).filter_map(|(_, c)| c.ended).map(|e| e.1).filter(|at| *at + Duration::from_secs(2) >= opened).min();
+    Speaker { name: "apply".into(), who: Who::Api, spoke: ended.map(|at| session.at(at)).into_iter().collect(), words: "exit 0, then gone".into(), helps: false, ended: true }
+}
+
+/// Warnings about an object, and its conditions that turned bad, since a moment.
+fn lane(session: &Session, key: &Key, since: Instant) -> Speaker {
+    let world = session.world();
+    let (who, name) = match key.kind {
+        Kind::Deployment => (Who::Deployment, "Deployment".to_string()),
+        Kind::ReplicaSet => (Who::ReplicaSet, "ReplicaSet".into()),
+        Kind::Pod => (Who::Kubelet, format!("Pod {}", words::tail(&key.name))),
+        _ => (Who::Other, key.kind.name().into()),
+    };
+    let warns = |e: &Event| e.r#type == "Warning" && e.involved_object.name == key.name && e.involved_object.kind == key.kind.name();
+    let mut spoke: Vec<Instant> = world
+        .store()
+        .log_after(0)
+        .filter(|e| e.key.kind == Kind::Event && e.at >= since)
+        .filter(|e| e.new.as_ref().and_then(|o| o.get::<Event>()).is_some_and(warns))
+        .map(|e| e.at)
+        .collect();
+    let helps = !spoke.is_empty();
+    let late = world.store().get(key).and_then(|o| o.get::<Deployment>()).and_then(|d| d.condition("Progressing")).filter(|c| c.status == "False");
+    if let Some(at) = late.and_then(|c| c.last_update_time).map(|t| t.instant()) {
+        spoke.push(at);
+    }
+    spoke.sort();
+    let words = if late.is_some() { "says it is late" } else if helps { "says why" } else { "says nothing" };
+    if spoke.len() > MARKS {
+        spoke.drain(MARKS / 2..spoke.len() - MARKS / 2);
+    }
+    Speaker { name, who, spoke: spoke.into_iter().map(|at| session.at(at)).collect(), words: words.into(), helps: helps || late.is_some(), ended: false }
+}
+
+/// From the last write to this object back along the causes to a person's act.
+fn causes(session: &Session, object: &Object, end: Option<&(Key, Blocker)>) -> Vec<Link> {
+    let at = end.map_or_else(|| object.key(), |(key, _)| key.clone());
+    let revision = session.world().store().get(&at).map_or(0, |o| o.meta().revision());
+    let step = session.step();
+    // The record that made the revision which the object has now.
+    let made = (0..=step).rev().find_map(|s| session.history.records_of(s).iter().find(|r| r.changes.iter().any(|c| c.revision == revision)).cloned());
+    let mut links = vec![];
+    let mut next = made;
+    while let Some(record) = next {
+        if record.visible() && links.len() < CAUSES {
+            let (who, _) = who::of_record(&record, session.world());
+            let step = session.step_of(record.id);
+            let key = matches!(who, Who::Person).then(|| (String::new(), 0));
+            let sentence = deed::sentence(session, step);
+            links.push(Link { who, at: session.at(record.at), step: u32::try_from(step).ok(), words: sentence.words, said: Said::Nobody, key });
+        }
+        next = record.cause.and_then(|id| session.history.record(id)).cloned();
+    }
+    if let (Some(first), Some(Object::Pod(pod))) = (links.first_mut(), session.world().store().get(&at)) {
+        first.said = pod_said(pod);
+    }
+    links
+}
+
+fn pod_said(pod: &Pod) -> Said {
+    let waiting = pod.status.container_statuses.iter().enumerate().find_map(|(i, s)| s.state.waiting.as_ref().map(|w| (i, w)));
+    let object = object_ref(&kubestep_model::Resource::key(pod));
+    match waiting {
+        Some((i, w)) => Said::Field(object, format!("status.containerStatuses[{i}].state.waiting"), format!("{}: {}", w.reason, w.message)),
+        None => Said::Nobody,
+    }
+}
