@@ -30,11 +30,11 @@ const marks = StateField.define({
 });
 
 // Esc, then Tab leaves the editor; Tab alone indents.
-function leaving(onEscape) {
+function leaving() {
   let armed = false;
   return [
     keymap.of([
-      { key: "Escape", run: () => { armed = true; onEscape(); return false; } },
+      { key: "Escape", run: () => { armed = true; return false; } },
       { key: "Tab", run: (view) => (armed ? false : indentMore(view)) },
       { key: "Shift-Tab", run: (view) => (armed ? false : indentLess(view)) },
     ]),
@@ -45,8 +45,8 @@ function leaving(onEscape) {
   ];
 }
 
-// callbacks: change(text), apply(), escape()
-export function create(parent, text, label, change, apply, escape) {
+// change(text), apply(): what the page is told.
+export function create(parent, text, label, change, apply) {
   let quiet = false;
   const view = new EditorView({
     parent,
@@ -56,7 +56,7 @@ export function create(parent, text, label, change, apply, escape) {
         lineNumbers(), history(), drawSelection(), indentOnInput(), indentUnit.of("  "), bracketMatching(), closeBrackets(),
         highlightActiveLine(), highlightActiveLineGutter(), highlightSelectionMatches(), syntaxHighlighting(style), yaml(), lintGutter(), marks,
         keymap.of([{ key: "Mod-Enter", run: () => { apply(); return true; } }]),
-        leaving(escape),
+        leaving(),
         keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...historyKeymap, ...searchKeymap]),
         EditorView.contentAttributes.of({ "aria-label": label, spellcheck: "false", autocapitalize: "off" }),
         EditorView.updateListener.of((u) => { if (u.docChanged && !quiet) change(u.state.doc.toString()); }),
@@ -81,10 +81,10 @@ function range(doc, m) {
   return { from, to: Math.min(from + word, line.to), line };
 }
 
-// list: JSON [{line, column, length, kind: "error" | "warning" | "note", message}]; notes show only when `teacher` is on.
+// list: [[line, column, length, "error" | "warning" | "note", message]]; notes show only when `teacher` is on.
 export function mark(editor, list, teacher) {
   const { view } = editor;
-  const places = JSON.parse(list).map((m) => ({ ...m, ...range(view.state.doc, m) }));
+  const places = list.map(([line, column, length, kind, message]) => ({ kind, message, ...range(view.state.doc, { line, column, length }) }));
   const shown = places.filter((m) => m.kind !== "note" || teacher);
   view.dispatch(setDiagnostics(view.state, shown.filter((m) => m.kind !== "note").map((m) => ({ from: m.from, to: m.to, severity: m.kind, message: m.message }))));
   const lines = new Map();

@@ -1,1 +1,5 @@
-fn main() {}
+//! Starts the page.
+
+fn main() {
+    kubestep_web::start();
+}

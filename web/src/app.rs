@@ -1,0 +1,142 @@
+//! The app: starts the engine, hears keys, and puts the panels in their places.
+
+use std::rc::Rc;
+
+use wasm_bindgen::JsCast;
+use wasm_bindgen::prelude::*;
+use web_sys::{Element, KeyboardEvent};
+use yew::prelude::*;
+
+use crate::browser;
+use crate::components::{BannerRow, Cluster, Desired, Inspector, KeysDialog, Sprite, TimePanel, Topbar};
+use crate::effects;
+use crate::state::{KeyPress, Msg, Open, Phone, State};
+use crate::store::{Send, on, use_store};
+
+/// The page.
+#[component]
+pub(crate) fn App() -> Html {
+    let (state, send) = use_store();
+    {
+        let send = send.clone();
+        use_effect_with((), move |()| begin(send));
+    }
+    let now = state.frame.as_ref().map(|f| f.head.now).unwrap_or_default();
+    html! {
+        <ContextProvider<Send> context={send.clone()}>
+            <Sprite />
+            { skips() }
+            <div class="app">
+                <Topbar state={state.clone()} />
+                <div class="banner-row">
+                    { for state.banner.as_ref().map(|b| html! { <BannerRow banner={b.clone()} hello={state.hello.clone()} now={now} /> }) }
+                </div>
+                <main class="main">
+                    { sides(&state, &send) }
+                    <Desired state={state.clone()} />
+                    <Cluster state={state.clone()} />
+                    <Inspector state={state.clone()} />
+                </main>
+                <TimePanel state={state.clone()} />
+                { phone_tabs(&state, &send) }
+            </div>
+            if state.ui.open == Some(Open::Keys) { <KeysDialog keys={state.ui.prefs.keys} /> }
+        </ContextProvider<Send>>
+    }
+}
+
+/// Where one can jump to first.
+fn skips() -> Html {
+    let skip = |id: &'static str, words: &'static str| {
+        let onclick = Callback::from(move |e: MouseEvent| {
+            // The fragment belongs to links.
+            e.prevent_default();
+            match id {
+                "manifest" if crate::editor::is_open() => crate::editor::focus(),
+                id => browser::focus(id),
+            }
+        });
+        html! { <a class="skip" href={format!("#{id}")} onclick={onclick}>{words}</a> }
+    };
+    html! {
+        <nav aria-label="Skip to">
+            { skip("manifest", "Skip to the editor") }{ skip("cluster", "Skip to the cluster") }{ skip("tab-why", "Skip to the inspector") }
+            { skip("time-step", "Skip to the time controls") }{ skip("kubectl", "Skip to the terminal") }
+        </nav>
+    }
+}
+
+fn sides(state: &State, send: &Send) -> Html {
+    let tab = |inspect: bool, words: &'static str| {
+        html! { <button role="tab" aria-selected={(state.ui.side_inspect == inspect).to_string()} onclick={on(send, Msg::Side(inspect))}>{words}</button> }
+    };
+    html! {
+        <div class="side-tabs"><div class="tabs" role="tablist" aria-label="Side">{ tab(false, "File") }{ tab(true, "Inspector") }</div></div>
+    }
+}
+
+fn phone_tabs(state: &State, send: &Send) -> Html {
+    let tab = |phone: Phone, words: &'static str| {
+        html! { <button role="tab" aria-selected={(state.ui.phone == phone).to_string()} onclick={on(send, Msg::Phone(phone))}>{words}</button> }
+    };
+    html! {
+        <nav aria-label="Panels"><div class="phone-tabs" role="tablist" aria-label="Panels">
+            { tab(Phone::Cluster, "Cluster") }{ tab(Phone::Why, "Why") }{ tab(Phone::File, "File") }{ tab(Phone::Terminal, "Terminal") }
+        </div></nav>
+    }
+}
+
+/// Once: what was stored, the address, the worker, and the listeners of the whole page. The page lives as long as they do.
+fn begin(send: Send) {
+    let emit = send.clone();
+    let tell: effects::Send = Rc::new(move |m| emit.emit(m));
+    let (width, height) = browser::size();
+    send.emit(Msg::Resized(width, height));
+    send.emit(Msg::Start(browser::load_prefs(), browser::load_drafts(), browser::fragment()));
+    effects::probe_storage(&tell);
+    effects::start_engine(&tell);
+
+    let window = browser::window();
+    let told = send.clone();
+    let resized = Closure::<dyn FnMut()>::new(move || {
+        let (width, height) = browser::size();
+        told.emit(Msg::Resized(width, height));
+    });
+    let told = send.clone();
+    let address = Closure::<dyn FnMut()>::new(move || told.emit(Msg::Fragment(browser::fragment())));
+    let key = Closure::<dyn FnMut(KeyboardEvent)>::new(move |e: KeyboardEvent| key(&e, &send));
+    let listeners: [(&str, &js_sys::Function); 3] = [
+        ("resize", resized.as_ref().unchecked_ref()),
+        ("hashchange", address.as_ref().unchecked_ref()),
+        ("keydown", key.as_ref().unchecked_ref()),
+    ];
+    for (name, listener) in listeners {
+        window.add_event_listener_with_callback(name, listener).ok();
+    }
+    resized.forget();
+    address.forget();
+    key.forget();
+}
+
+const TEXT: &str =
+    "input:not([type=range]), textarea, select, [contenteditable=true], [role=menu], [role=dialog]";
+
+fn key(event: &KeyboardEvent, send: &Send) {
+    if event.default_prevented() {
+        return;
+    }
+    let target = event.target().and_then(|t| t.dyn_into::<Element>().ok());
+    let within =
+        |selector: &str| target.as_ref().is_some_and(|t| t.closest(selector).ok().flatten().is_some());
+    let press = KeyPress {
+        key: event.key(),
+        ctrl: event.ctrl_key() || event.meta_key(),
+        alt: event.alt_key(),
+        typing: within(TEXT),
+        in_time: within("#time"),
+    };
+    if press.ctrl && press.key == "Enter" || (press.key == "/" && !press.typing) {
+        event.prevent_default();
+    }
+    send.emit(Msg::Key(press));
+}

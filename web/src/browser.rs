@@ -1,0 +1,141 @@
+//! The few things the page asks of the browser, each in one place.
+
+use wasm_bindgen::JsCast;
+use wasm_bindgen::prelude::*;
+use web_sys::{Document, Element, HtmlElement, Storage, Window};
+
+use crate::state::{Prefs, StoredDraft};
+
+pub(crate) fn window() -> Window {
+    web_sys::window().expect_throw("a page has a window")
+}
+
+pub(crate) fn document() -> Document {
+    window().document().expect_throw("a window has a document")
+}
+
+pub(crate) fn by_id(id: &str) -> Option<Element> {
+    document().get_element_by_id(id)
+}
+
+/// Where the built assets are, as an absolute address.
+pub(crate) fn asset(name: &str) -> String {
+    let folder =
+        document().document_element().and_then(|e| e.get_attribute("data-assets")).unwrap_or_default();
+    let base = document().base_uri().ok().flatten().unwrap_or_default();
+    let base = base.split('#').next().unwrap_or_default();
+    let base = base.split('?').next().unwrap_or_default();
+    let dir = base.rfind('/').map_or(base, |i| &base[..=i]);
+    format!("{dir}{folder}{name}")
+}
+
+/// Milliseconds since the page began.
+pub(crate) fn now() -> f64 {
+    window().performance().map_or(0.0, |p| p.now())
+}
+
+/// Whether the system prefers dark colours.
+pub(crate) fn prefers_dark() -> bool {
+    let query = window().match_media("(prefers-color-scheme: dark)").ok().flatten();
+    query.is_some_and(|q| q.matches())
+}
+
+/// The window's inner size.
+pub(crate) fn size() -> (u32, u32) {
+    let number = |v: Result<JsValue, JsValue>| v.ok().and_then(|v| v.as_f64()).unwrap_or(0.0) as u32;
+    (number(window().inner_width()), number(window().inner_height()))
+}
+
+/// The address' fragment.
+pub(crate) fn fragment() -> String {
+    window().location().hash().unwrap_or_default()
+}
+
+/// Puts a fragment into the address without a new entry in the history.
+pub(crate) fn set_fragment(text: &str) {
+    let location = window().location();
+    let path = location.pathname().unwrap_or_default() + &location.search().unwrap_or_default();
+    let address = if text.is_empty() { path } else { format!("{path}#{text}") };
+    if let Ok(history) = window().history() {
+        // Refused in some sandboxes; then the address stays as it is.
+        history.replace_state_with_url(&JsValue::NULL, "", Some(&address)).ok();
+    }
+}
+
+/// The whole address of a shared text.
+pub(crate) fn address_of(text: &str) -> String {
+    let location = window().location();
+    let path = location.pathname().unwrap_or_default();
+    format!("{}{path}#{text}", location.origin().unwrap_or_default())
+}
+
+/// Gives the focus to an element, once it is drawn.
+pub(crate) fn focus(id: &str) {
+    if let Some(element) = by_id(id).and_then(|e| e.dyn_into::<HtmlElement>().ok()) {
+        element.focus().ok();
+    }
+}
+
+/// Runs with the next picture.
+pub(crate) fn next_picture(work: impl FnOnce(f64) + 'static) {
+    let work = Closure::once_into_js(work);
+    if document().hidden() {
+        later(16, move || {
+            let call: &js_sys::Function = work.unchecked_ref();
+            call.call1(&JsValue::NULL, &JsValue::from_f64(now())).ok();
+        });
+    } else {
+        window().request_animation_frame(work.unchecked_ref()).ok();
+    }
+}
+
+/// Runs after so many milliseconds.
+pub(crate) fn later(millis: i32, work: impl FnOnce() + 'static) {
+    let work = Closure::once_into_js(work);
+    window().set_timeout_with_callback_and_timeout_and_arguments_0(work.unchecked_ref(), millis).ok();
+}
+
+const PREFS: &str = "kubestep.prefs";
+const DRAFTS: &str = "kubestep.drafts";
+/// Between a draft's scenario, name and text, and between drafts: characters that YAML does not allow.
+const FIELD: char = '\u{1f}';
+const RECORD: char = '\u{1e}';
+
+fn storage() -> Option<Storage> {
+    window().local_storage().ok().flatten()
+}
+
+/// Whether anything can be stored.
+pub(crate) fn can_store() -> bool {
+    storage()
+        .is_some_and(|s| s.set_item("kubestep.probe", "1").is_ok() && s.remove_item("kubestep.probe").is_ok())
+}
+
+pub(crate) fn load_prefs() -> Prefs {
+    let text = storage().and_then(|s| s.get_item(PREFS).ok().flatten()).unwrap_or_default();
+    Prefs::from_text(&text, prefers_dark())
+}
+
+/// Whether it was stored.
+pub(crate) fn store_prefs(prefs: &Prefs) -> bool {
+    storage().is_some_and(|s| s.set_item(PREFS, &prefs.to_text()).is_ok())
+}
+
+pub(crate) fn load_drafts() -> Vec<StoredDraft> {
+    let text = storage().and_then(|s| s.get_item(DRAFTS).ok().flatten()).unwrap_or_default();
+    let draft = |record: &str| {
+        let mut fields = record.splitn(3, FIELD).map(str::to_string);
+        Some(StoredDraft { scenario: fields.next()?, name: fields.next()?, text: fields.next()? })
+    };
+    text.split(RECORD).filter_map(draft).collect()
+}
+
+/// Keeps the drafts of one scenario beside those of the others. Whether it was stored.
+pub(crate) fn store_drafts(scenario: &str, drafts: &[StoredDraft]) -> bool {
+    let mut all = load_drafts();
+    all.retain(|d| d.scenario != scenario);
+    all.extend_from_slice(drafts);
+    let record = |d: &StoredDraft| format!("{}{FIELD}{}{FIELD}{}", d.scenario, d.name, d.text);
+    let text = all.iter().map(record).collect::<Vec<_>>().join(&RECORD.to_string());
+    storage().is_some_and(|s| s.set_item(DRAFTS, &text).is_ok())
+}

@@ -1,0 +1,89 @@
+//! One row above the columns, once: it does not cover the verdict and does not come back by itself.
+
+use std::rc::Rc;
+
+use kubestep_protocol::{At, Hello, LinkRefused};
+use yew::prelude::*;
+
+use super::rich::rich;
+use crate::state::{Banner, Msg};
+use crate::store::{Send, on, use_send};
+
+#[derive(Properties, PartialEq)]
+pub(crate) struct Props {
+    pub(crate) banner: Rc<Banner>,
+    pub(crate) hello: Option<Rc<Hello>>,
+    pub(crate) now: At,
+}
+
+/// The row.
+#[component]
+pub(crate) fn BannerRow(props: &Props) -> Html {
+    let send = use_send();
+    let role = if props.banner.warns() { "alert" } else { "status" };
+    html! {
+        <div class="banner" role={role}>
+            <svg class="g g-l" viewBox="0 0 16 16" aria-hidden="true"><use href="#who-fault" /></svg>
+            { words(props, &send) }
+            <button class="btn btn-s" onclick={on(&send, Msg::Dismiss)}>{"All right"}</button>
+        </div>
+    }
+}
+
+fn words(props: &Props, send: &Send) -> Html {
+    match &*props.banner {
+        Banner::Restarted(step, command, why) => html! {
+            <>
+            <span class="grow"><b>{"The simulator stopped and was started again."}</b>
+                {format!(" You are at step {step}, the moment before. Nothing of yours is lost.")}
+                <details><summary>{"What it said"}</summary><code>{why.clone()}</code></details></span>
+            if command.is_some() { <button class="btn btn-s" onclick={on(send, Msg::TryAgain)}>{"Try it again"}</button> }
+            <button class="btn btn-s" onclick={on(send, Msg::Share)}>{"Report, with this session"}</button>
+            </>
+        },
+        Banner::Dead(why) => html! {
+            <span class="grow"><b>{"The simulator cannot be started here."}</b>
+                {" Your files are safe; reload the page to try again."}
+                <details><summary>{"What it said"}</summary><code>{why.clone()}</code></details></span>
+        },
+        Banner::Link(why) => link(why, props, send),
+        Banner::NoStorage => html! {
+            <>
+            <span class="grow"><b>{"Drafts will not survive a reload."}</b>
+                {" This browser lets the page store nothing. Everything else works; a link still holds your session."}</span>
+            <button class="btn btn-s" onclick={on(send, Msg::Share)}>{"Make a link now"}</button>
+            </>
+        },
+        Banner::Notice(notice) => {
+            html! { <span class="grow">{ rich(&notice.words, props.now, send) }</span> }
+        }
+    }
+}
+
+fn link(why: &LinkRefused, props: &Props, send: &Send) -> Html {
+    match why {
+        LinkRefused::Damaged { words, scenario } => {
+            let found =
+                props.hello.iter().flat_map(|h| &h.scenarios).find(|s| Some(&s.id) == scenario.as_ref());
+            html! {
+                <>
+                <span class="grow"><b>{"This link is not whole."}</b>{format!(" {words}")}
+                    {" Ask for it again; chat programs sometimes cut long links."}</span>
+                { for found.map(|s| html! {
+                    <button class="btn btn-s" onclick={on(send, Msg::Scenario(s.id.clone()))}>{format!("Start “{}”", s.title)}</button>
+                }) }
+                </>
+            }
+        }
+        LinkRefused::Newer { format, reads } => {
+            let reads = reads.iter().map(u32::to_string).collect::<Vec<_>>().join(" and ");
+            html! {
+                <span class="grow"><b>{"This link was made by a newer Kubestep."}</b>
+                    {format!(" It uses format {format}; this page reads {reads}. The page keeps what you had.")}</span>
+            }
+        }
+        LinkRefused::TooLarge(words) => html! {
+            <span class="grow"><b>{"This link asks for more than the page allows."}</b>{format!(" {words}")}</span>
+        },
+    }
+}

@@ -1,0 +1,224 @@
+//! Left, desired: files, the manifest, problems, what would change, Apply and its words.
+
+use std::rc::Rc;
+
+use kubestep_protocol::*;
+use yew::prelude::*;
+
+use super::breakmenu::BreakMenu;
+use super::manifest::Manifest;
+use super::rich::rich;
+use crate::state::{File, FileMsg, Health, Msg, Open, State};
+use crate::store::{Send, on, use_send};
+
+#[derive(Properties, PartialEq)]
+pub(crate) struct Props {
+    pub(crate) state: Rc<State>,
+}
+
+/// The pane.
+#[component]
+pub(crate) fn Desired(props: &Props) -> Html {
+    let send = use_send();
+    let state = &props.state;
+    let now = state.frame.as_ref().map_or(At(0), |f| f.head.now);
+    let front = state.front().cloned().unwrap_or_default();
+    html! {
+        <section class="pane desired" aria-label="Desired: your files" data-file={front.name.to_string()}>
+            <h2 class="vh">{"Your files"}</h2>
+            { tabs(state, &send) }
+            <Manifest index={state.ui.front} text={front.text.clone()} checked={fresh(&front)} teacher={state.ui.prefs.teacher}
+                alive={state.frame.is_some()} />
+            { problems(&front, &send) }
+            { note(&front, now, &send) }
+            { would_change(&front, now) }
+            { apply_bar(state, &front, &send) }
+            { apply_out(state, &send) }
+            { ack(state, now, &send) }
+        </section>
+    }
+}
+
+fn fresh(file: &File) -> Option<Rc<Checked>> {
+    file.checked.clone().filter(|c| c.version == file.version)
+}
+
+fn tabs(state: &State, send: &Send) -> Html {
+    let tab = |(i, file): (usize, &File)| {
+        html! {
+            <button role="tab" aria-selected={(i == state.ui.front).to_string()} onclick={on(send, Msg::File(FileMsg::Front(i)))}>
+                {file.name.to_string()}
+                if file.unapplied() { <span class="dot" title="not applied as it is" /> }
+            </button>
+        }
+    };
+    html! {
+        <div class="pane-head" style="padding:0 8px 0 0">
+            <div class="tabs filetabs" role="tablist" aria-label="Files">{ for state.ui.files.iter().enumerate().map(tab) }</div>
+            <span class="grow" />
+            if state.frame.as_ref().is_some_and(|f| f.head.what_if) { <span class="what-if">{"what if"}</span> }
+            <button class="btn btn-bare btn-s" aria-label="New file" onclick={on(send, Msg::File(FileMsg::New))}>{"+"}</button>
+        </div>
+    }
+}
+
+/// The first problem, and how many there are; or that there is none.
+fn problems(file: &File, send: &Send) -> Html {
+    let Some(checked) = file.fresh() else {
+        let words = if file.checked.is_some() { "Reading…" } else { "" };
+        return html! { <div class="strip" role="group" aria-label="Problems"><span class="grow">{words}</span></div> };
+    };
+    let leave = html! { <span class="label hide-p">{"Esc, Tab to leave"}</span> };
+    let Some(first) = checked.problems.first() else {
+        let words = if file.text.trim().is_empty() {
+            "Nothing in this file yet."
+        } else {
+            "No problems. The API server accepts it."
+        };
+        return html! { <div class="strip" role="group" aria-label="Problems"><span class="grow">{words}</span>{leave}</div> };
+    };
+    let place = first.place;
+    let more = match checked.problems.len() {
+        1 => String::new(),
+        n => format!("1 of {n}"),
+    };
+    let remedy = first.remedy.as_ref().map(|edit| {
+        html! {
+            <div class="strip-note teacher"><span>{ rich(&edit.words, At(0), send) }{" "}
+                <button class="link" onclick={on(send, Msg::File(FileMsg::Remedy(edit.clone())))}>{"Change it"}</button></span></div>
+        }
+    });
+    html! {
+        <>
+        <div class="strip" role="group" aria-label="Problems" data-bad="">
+            <span class="pos">{format!("{}:{}", place.line, place.column)}</span>
+            <span class="grow cut" title={first.message.clone()}>{first.message.clone()}</span>
+            if !more.is_empty() { <span class="label nowrap">{more}</span> }
+            <button class="btn btn-s" onclick={on(send, Msg::File(FileMsg::Go(None, place.line, place.column)))}>{"Go to line"}</button>
+        </div>
+        { for remedy }
+        </>
+    }
+}
+
+fn note(file: &File, now: At, send: &Send) -> Html {
+    let Some(note) = file.fresh().filter(|c| c.problems.is_empty()).and_then(|c| c.notes.first()) else {
+        return html! {};
+    };
+    html! {
+        <div class="strip-note teacher">
+            <span class="pos">{format!("{}:{}", note.place.line, note.place.column)}</span>
+            <span>{ rich(&note.words, now, send) }</span>
+        </div>
+    }
+}
+
+fn would_change(file: &File, now: At) -> Html {
+    let Some(checked) = file.fresh() else {
+        return html! { <div class="strip"><span class="label nowrap">{"Would change"}</span></div> };
+    };
+    let refused = checked.problems.iter().any(|p| p.severity == Severity::Error);
+    let words = match (checked.changes.first(), checked.applied) {
+        _ if refused => html! { <span class="grow">{"nothing: it would be refused"}</span> },
+        (None, Some(at)) => {
+            let ago = age_short(now.0.saturating_sub(at.0));
+            html! { <span class="grow">{format!("nothing: this is what you applied {ago} ago")}</span> }
+        }
+        (None, None) => html! { <span class="grow">{"nothing"}</span> },
+        (Some(first), _) => html! { <>{ change(first) }{ more(checked.changes.len()) }</> },
+    };
+    html! { <div class="strip"><span class="label nowrap">{"Would change"}</span>{words}</div> }
+}
+
+fn change(change: &WouldChange) -> Html {
+    if change.field.is_empty() {
+        let what = if change.after.is_some() { "new: " } else { "gone: " };
+        return html! { <span class="grow diff cut">{what}<ins>{change.object.clone()}</ins></span> };
+    }
+    html! {
+        <span class="grow diff cut" title={format!("{} {}", change.object, change.field)}>
+            {format!("{} ", change.field)}
+            { for change.before.as_ref().map(|b| html! { <><del>{b.clone()}</del>{" "}</> }) }
+            { for change.after.as_ref().map(|a| html! { <ins>{a.clone()}</ins> }) }
+        </span>
+    }
+}
+
+fn more(n: usize) -> Html {
+    if n < 2 {
+        html! {}
+    } else {
+        html! { <span class="label nowrap">{format!("and {} more", n - 1)}</span> }
+    }
+}
+
+fn apply_bar(state: &State, front: &File, send: &Send) -> Html {
+    let sending = state.waits_for(|c| matches!(c, Command::Apply { .. }));
+    let past = state.frame.as_ref().is_some_and(|f| f.head.moment.step < f.head.last);
+    let ready = state.health != Health::Gone && !state.ui.files.is_empty() && state.frame.is_some();
+    let title = if past {
+        "Apply here, in the past: starts a new timeline; the old one is kept"
+    } else {
+        "kubectl apply -f, with this file"
+    };
+    let open = state.ui.open == Some(Open::Break);
+    let changed = front.origin.as_ref().is_some_and(|o| *o != front.text);
+    html! {
+        <div class="applybar">
+            <button class="btn btn-solid" id="apply" aria-label="Apply" aria-keyshortcuts="Control+Enter" title={title} aria-busy={sending.to_string()}
+                disabled={!ready} onclick={on(send, Msg::File(FileMsg::Apply))}>
+                { if sending { "Sending" } else { "Apply" } }<kbd>{"Ctrl ⏎"}</kbd>
+            </button>
+            <button class="btn" id="break-it" aria-label="Break it" aria-haspopup="menu" aria-expanded={open.to_string()} style="height:32px" disabled={!ready}
+                onclick={on(send, Msg::Open(Open::Break))}>{"Break it "}<span aria-hidden="true">{"▾"}</span></button>
+            <span class="grow" />
+            if past { <span class="label">{"starts a new timeline"}</span> }
+            <button class="btn btn-bare btn-s" disabled={!changed} onclick={on(send, Msg::File(FileMsg::Reset))}>{"Reset file"}</button>
+            if open {
+                <BreakMenu items={state.breaks.clone()} file={front.name.clone()} undo={!front.before.is_empty()}
+                    waiting={state.waits_for(|c| matches!(c, Command::BreakMenu { .. }))} />
+            }
+        </div>
+    }
+}
+
+fn apply_out(state: &State, send: &Send) -> Html {
+    let Some(out) = state.frame.as_ref().and_then(|f| f.head.apply.clone()) else {
+        return html! {
+            <div class="applyout" role="region" aria-label="Apply output" tabindex="0">
+                <span class="label" style="align-self:start">{"kubectl’s answer comes here, with its exit code."}</span>
+            </div>
+        };
+    };
+    let text: String = out.output.iter().map(|c| c.text.as_str()).collect();
+    let go = out.place.map(|(line, column)| {
+        html! { <button class="btn btn-s" onclick={on(send, Msg::File(FileMsg::Go(None, line, column)))}>{"Go to line"}</button> }
+    });
+    html! {
+        <div class="applyout" role="region" aria-label="Apply output" tabindex="0">
+            <pre><span class="cmd">{format!("$ {}\n", out.line)}</span>{text.trim_end().to_string()}</pre>
+            <span class="applyend">
+                { for go }
+                { for out.exit.map(|code| html! { <span class="exit">{format!("exit {code}")}</span> }) }
+            </span>
+        </div>
+    }
+}
+
+/// The two-column card after an exit 0, or what to do first.
+fn ack(state: &State, now: At, send: &Send) -> Html {
+    let out = state.frame.as_ref().and_then(|f| f.head.apply.clone());
+    let list = |words: &[String]| words.iter().map(|w| html! { <li>{w.clone()}</li> }).collect::<Html>();
+    match out {
+        Some(out) if out.exit == Some(0) && !out.told.is_empty() => html! {
+            <div class="ack ack-h teacher">
+                <div><h3>{"Exit 0 told you"}</h3><ul>{ list(&out.told) }</ul></div>
+                <div class="not"><h3>{"It did not tell you"}</h3><ul>{ list(&out.not_told) }</ul></div>
+            </div>
+        },
+        Some(_) => html! { <div class="ack-h ack-empty teacher" /> },
+        None => html! {
+            <div class="teacher strip-note ack-h" style="align-items:center"><span>{ rich(&state.loaded.opening, now, send) }</span></div>
+        },
+    }
+}

@@ -1,0 +1,191 @@
+//! The gap: slots (a mould and what fills it), the ring (age against the person's limit), the pair of cards and the ruler.
+
+use kubestep_protocol::{At, Details, Fact, Gap, Pair, Slots, age, age_short};
+use yew::prelude::*;
+
+use super::glyph::px;
+
+/// How many boxes a slot bar may have before it becomes a bar with a number.
+const BOXES: u32 = 4;
+
+/// The slot bar.
+pub(crate) fn slots(slots: Slots) -> Html {
+    let total = slots.full + slots.old + slots.gap + slots.extra;
+    if total > BOXES {
+        let part = |n: u32| format!("width:{:.1}%", 100.0 * f64::from(n) / f64::from(total.max(1)));
+        return html! {
+            <span class="slots slotbar" aria-hidden="true">
+                <i class="full" style={part(slots.full)} /><i class="old" style={part(slots.old)} /><i class="gap" style={part(slots.gap)} />
+            </span>
+        };
+    }
+    let of = |n: u32, class: &'static str| (0..n).map(move |_| html! { <i class={class} /> });
+    html! {
+        <span class="slots" aria-hidden="true">
+            { for of(slots.full, "full") }{ for of(slots.old, "old") }{ for of(slots.gap, "") }{ for of(slots.extra, "half") }
+        </span>
+    }
+}
+
+/// The ring with its age in words: none, under the limit, past it.
+pub(crate) fn ring(gap: Option<&Gap>, now: At, limit: u64) -> Html {
+    let Some(gap) = gap else {
+        return html! { <span class="age" data-none="">{ circle("100 100".into()) }{"none"}</span> };
+    };
+    let open = now.0.saturating_sub(gap.opened.0);
+    let over = open >= limit;
+    let part = 100.0 * open as f64 / limit.max(1) as f64;
+    let dash = if over { "11.2 5.467".to_string() } else { format!("{part:.1} 100") };
+    html! { <span class="age" data-over={over.then_some("")}>{ circle(dash) }{age_short(open)}</span> }
+}
+
+fn circle(dash: String) -> Html {
+    html! {
+        <svg class="ring" viewBox="0 0 16 16" aria-hidden="true">
+            <circle class="track" cx="8" cy="8" r="6" />
+            <circle class="arc" cx="8" cy="8" r="6" pathLength="100" stroke-dasharray={dash} />
+        </svg>
+    }
+}
+
+/// spec beside status, and the age in full with its ruler.
+pub(crate) fn gap_card(details: &Details, now: At, limit: u64) -> Html {
+    html! {
+        <div class="gapcard">
+            { for details.pair.as_ref().map(pair) }
+            <div>{ hero(details.gap.as_ref(), now, limit) }{ ruler(details.gap.as_ref(), now, limit) }</div>
+        </div>
+    }
+}
+
+fn pair(pair: &Pair) -> Html {
+    let closed = !pair.status.iter().any(|f| f.gap);
+    let fact = |f: &Fact| {
+        html! { <><dt>{f.name.clone()}</dt><dd class={classes!(f.gap.then_some("bad"))} title={f.value.clone()}>{f.value.clone()}</dd></> }
+    };
+    html! {
+        <div class="pair" data-closed={closed.then_some("")}>
+            <div class="want"><h3><b>{"spec"}</b>{" you write"}</h3><dl>{ for pair.spec.iter().map(fact) }</dl></div>
+            <div class="between"><span aria-hidden="true">{"⟵ ⟶"}</span><span>{pair.between.clone()}</span></div>
+            <div class="has"><h3><b>{"status"}</b>{" loops write"}</h3><dl>{ for pair.status.iter().map(fact) }</dl></div>
+        </div>
+    }
+}
+
+fn hero(gap: Option<&Gap>, now: At, limit: u64) -> Html {
+    let Some(gap) = gap else {
+        return html! {
+            <div class="hero"><span class="big none">{"no gap"}</span><span class="of">{"spec and status agree"}</span></div>
+        };
+    };
+    let open = now.0.saturating_sub(gap.opened.0);
+    let words = match open.checked_sub(limit) {
+        Some(past) => format!("the gap is open: {} past your limit", age_short(past)),
+        None => format!("the gap is open: {} to your limit", age_short(limit - open)),
+    };
+    html! {
+        <div class="hero" data-under={(open < limit).then_some("")}>
+            <span class="big">{age(open)}</span><span class="of">{words}</span>
+        </div>
+    }
+}
+
+/// The whole age on one line, with the person's limit and the object's own deadline.
+fn ruler(gap: Option<&Gap>, now: At, limit: u64) -> Html {
+    let open = gap.map(|g| now.0.saturating_sub(g.opened.0));
+    let deadline = gap.and_then(|g| g.deadline);
+    let reach = [open.unwrap_or(0) * 11 / 10, limit * 3 / 2, deadline.unwrap_or(0) * 5 / 4]
+        .into_iter()
+        .max()
+        .unwrap_or(1);
+    let unit = nice(reach);
+    let most = reach.div_ceil(unit) * unit;
+    let x = |ms: u64| 4.0 + 364.0 * ms as f64 / most as f64;
+    let label = match (open, deadline) {
+        (Some(open), Some(d)) => format!(
+            "The gap is {} old. Your limit is {}, the deadline is at {}.",
+            age(open),
+            age(limit),
+            age(d)
+        ),
+        (Some(open), None) => format!("The gap is {} old. Your limit is {}.", age(open), age(limit)),
+        (None, _) => format!("No gap. Your limit is {}.", age(limit)),
+    };
+    let near = deadline.is_some_and(|d| (x(d) - x(limit)).abs() < 130.0 && d > limit);
+    let ticks = (0..=most / unit).map(|i| {
+        let anchor = if i == 0 { "start" } else if i == most / unit { "end" } else { "middle" };
+        html! { <text class="mute" x={px(x(i * unit))} y="50" text-anchor={anchor}>{age_short(i * unit)}</text> }
+    });
+    let (limit_at, limit_anchor) =
+        if near || x(limit) > 90.0 { (x(limit) - 8.0, "end") } else { (x(limit) + 8.0, "start") };
+    html! {
+        <svg class="ruler" viewBox="0 0 372 52" role="img" aria-label={label}>
+            <rect x="4" y="24" width="364" height="12" rx="3" style="fill:var(--sunk);stroke:var(--line-2)" />
+            { for open.map(|open| filled(open, limit, &x)) }
+            <path d={format!("M{:.1} 20V40", x(limit))} style="stroke:var(--ink)" stroke-width="2" />
+            <circle cx={px(x(limit))} cy="17" r="4" style="fill:var(--raised);stroke:var(--ink)" stroke-width="2" />
+            <text x={px(limit_at)} y="14" text-anchor={limit_anchor}>{"your limit "}<tspan class="strong">{age(limit)}</tspan></text>
+            { for deadline.map(|d| flag(d, x(d))) }
+            { for ticks }
+            { for open.map(|open| html! {
+                <>
+                <path d={format!("M{:.1} 21V40", x(open))} style="stroke:var(--gap-over)" stroke-width="2.5" />
+                <rect x={px(x(open) - 15.0)} y="41" width="30" height="11" style="fill:var(--panel)" />
+                <text class="over" x={px(x(open))} y="50" text-anchor="middle">{"now"}</text>
+                </>
+            }) }
+        </svg>
+    }
+}
+
+fn filled(open: u64, limit: u64, x: &impl Fn(u64) -> f64) -> Html {
+    let under = open.min(limit);
+    let over = open.saturating_sub(limit);
+    let (from, width) = (px(x(limit)), px((x(limit + over) - x(limit)).max(0.1)));
+    html! {
+        <>
+        <rect x="4" y="24" width={px((x(under) - 4.0).max(0.1))} height="12" style="fill:var(--gap)" />
+        if over > 0 {
+            <rect x={from.clone()} y="24" width={width.clone()} height="12" fill="url(#over)" />
+            <rect x={from} y="24.75" width={width} height="10.5" fill="none" style="stroke:var(--gap-over)" stroke-width="1.5" />
+        }
+        </>
+    }
+}
+
+fn flag(deadline: u64, x: f64) -> Html {
+    let end = x > 250.0;
+    html! {
+        <>
+        <path d={format!("M{x:.1} 18V40")} style="stroke:var(--ink)" stroke-width="1.5" />
+        <path d={format!("M{x:.1} 16h9l-2.5 3 2.5 3h-9z")} style="fill:var(--ink)" />
+        <text x={px(if end { x - 6.0 } else { x + 12.0 })} y="14" text-anchor={if end { "end" } else { "start" }}>
+            {"its deadline "}<tspan class="strong">{age(deadline)}</tspan>
+        </text>
+        </>
+    }
+}
+
+/// A round length of time that divides the ruler into three to six parts.
+fn nice(reach: u64) -> u64 {
+    const SECONDS: &[u64] =
+        &[1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 21_600, 43_200, 86_400];
+    let wanted = reach.div_ceil(5);
+    let found = SECONDS.iter().map(|s| s * 1000).find(|&s| s >= wanted);
+    found.unwrap_or_else(|| wanted.div_ceil(86_400_000) * 86_400_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ruler_has_a_few_round_parts() {
+        for (reach, unit) in
+            [(796_400, 300_000), (450_000, 120_000), (90_000, 30_000), (900_000_000, 259_200_000)]
+        {
+            assert_eq!(nice(reach), unit);
+            assert!((2..=6).contains(&reach.div_ceil(unit)), "{reach}");
+        }
+    }
+}

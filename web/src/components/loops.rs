@@ -1,0 +1,174 @@
+//! The API server in the middle; every controller is drawn as the loop it is: sees (in), thinks, asks (out).
+
+use std::sync::Arc;
+
+use kubestep_protocol::*;
+use yew::prelude::*;
+
+use super::glyph::{who, who_key};
+use super::rich::rich;
+use crate::state::{Msg, TimeMsg};
+use crate::store::{Send, on, use_send};
+
+#[derive(Properties, PartialEq)]
+pub(crate) struct Props {
+    pub(crate) loops: Vec<Arc<Loop>>,
+    pub(crate) log: Vec<LogLine>,
+    pub(crate) revision: u64,
+    pub(crate) now: At,
+    pub(crate) step: u32,
+}
+
+/// Above this many cards, idle loops fold to one line each.
+const CARDS: usize = 10;
+
+/// The view.
+#[component]
+pub(crate) fn Loops(props: &Props) -> Html {
+    let send = use_send();
+    let right = |l: &Loop| matches!(l.who, Who::Scheduler | Who::Kubelet | Who::Node);
+    let (mut lefts, mut rights): (Vec<_>, Vec<_>) = props.loops.iter().partition(|l| !right(l));
+    // Both sides about equally long.
+    while lefts.len() > rights.len() + 2 {
+        rights.extend(lefts.pop());
+    }
+    let rows = lefts.len().max(rights.len()).max(1);
+    let fold = props.loops.len() > CARDS;
+    let side = |list: &[&Arc<Loop>], card: usize, wire: usize| -> Html {
+        list.iter()
+            .enumerate()
+            .map(|(i, l)| html! { <>{ one(l, card, i + 1, fold, props, &send) }{ wires(l, wire, i + 1) }</> })
+            .collect()
+    };
+    html! {
+        <div class="loops" role="group" aria-label="Loops">
+            { spine(props, rows, &send) }
+            { side(&lefts, 1, 2) }
+            { side(&rights, 5, 4) }
+        </div>
+    }
+}
+
+fn spine(props: &Props, rows: usize, send: &Send) -> Html {
+    let entry = |l: &LogLine| {
+        html! {
+            <li data-who={who_key(l.who)} class={classes!((l.step == props.step).then_some("cur"))}>
+                <span>{l.revision}</span>{ who(l.who) }
+                <button class="link cut" title={format!("{}: step {}", l.what, l.step)} onclick={on(send, Msg::Time(TimeMsg::Seek(l.step)))}>{l.what.clone()}</button>
+            </li>
+        }
+    };
+    html! {
+        <div class="spine" style={format!("grid-row:1 / span {rows}")}>
+            <h3><span class="who" data-who="api">{ who(Who::Api) }{"API server"}</span></h3>
+            <div class="rev"><span class="label">{"revision"}</span>{" "}{props.revision}</div>
+            <ol>{ for props.log.iter().map(entry) }</ol>
+            <span class="grow" />
+            <span class="label">{"Loops never call each other. Solid: events to read. Dotted: a request not yet sent."}</span>
+        </div>
+    }
+}
+
+/// The state in a word, for the card and its look.
+fn state(l: &Loop) -> (&'static str, String) {
+    match l.state {
+        LoopState::Stopped => ("stopped", "stopped".into()),
+        LoopState::Crashed => ("stopped", "crashed".into()),
+        LoopState::Held => ("held", "watch held".into()),
+        LoopState::Reading => ("reading", format!("{} to read", l.unread)),
+        LoopState::Queued => ("thinking", "will think".into()),
+        LoopState::Asking => ("asking", "will ask".into()),
+        LoopState::Waiting => ("waiting", "waits".into()),
+        LoopState::Idle => ("idle", "idle".into()),
+    }
+}
+
+fn one(l: &Loop, column: usize, row: usize, fold: bool, props: &Props, send: &Send) -> Html {
+    let (key, words) = state(l);
+    let idle = l.state == LoopState::Idle && l.unread == 0 && l.queued == 0 && !l.stuck;
+    let key = if l.stuck { "blocked" } else { key };
+    let copies = if l.copies > 1 { format!("{} copies", l.copies) } else { String::new() };
+    let fact = |name: &'static str, value: Html| html! { <><dt>{name}</dt><dd>{value}</dd></> };
+    html! {
+        <article class="loop" tabindex="0" data-who={who_key(l.who)} data-state={key} key={l.id.0} aria-label={format!("{} {}", l.name, l.detail)}
+            style={format!("grid-column:{column};grid-row:{row}")}>
+            <header>
+                <span class="who" data-who={who_key(l.who)}>{ who(l.who) }{l.name.clone()}</span>
+                <small>{l.detail.clone()}{copies}</small>
+                <span class="state">
+                    if l.stuck { <span data-voice="teacher">{"stuck"}</span><span data-voice="silent-teacher">{words}</span> } else { {words} }
+                </span>
+            </header>
+            if !(fold && idle) {
+                <dl>
+                    { fact("watches", html! { {l.watches.clone()} }) }
+                    { fact("cache", cache(l, props.revision)) }
+                    { fact("queue", queue(l)) }
+                    { fact("did", did(l, props.now)) }
+                    { fact("waits for", html! { <span class={classes!(l.stuck.then_some("strong"))}>{ rich(&l.waits, props.now, send) }</span> }) }
+                </dl>
+                { for l.asks.as_ref().map(|ask| html! {
+                    <dl class="asks"><dt>{ if ask.sent { "asks" } else { "will ask" } }</dt><dd class="cut" title={ask.words.clone()}>{ask.words.clone()}</dd></dl>
+                }) }
+            }
+        </article>
+    }
+}
+
+fn cache(l: &Loop, revision: u64) -> Html {
+    let full = if l.behind == 0 { 100 } else { 100u64.saturating_sub(u64::from(l.behind) * 19).max(10) };
+    let words = match l.behind {
+        0 => format!("revision {}", l.seen.max(revision)),
+        n => format!("{}, {n} behind", l.seen),
+    };
+    html! { <><span class="lag" style={format!("--f:{full}%")} />{words}</> }
+}
+
+fn queue(l: &Loop) -> Html {
+    if l.queued == 0 {
+        return html! { <span class="none">{"empty"}</span> };
+    }
+    let rest = l.queued as usize - l.queue.len().min(l.queued as usize);
+    html! {
+        <>
+        { for l.queue.iter().map(|k| html! { <><span class="qchip">{k.clone()}</span>{" "}</> }) }
+        if rest > 0 { {format!("and {rest} more")} }
+        </>
+    }
+}
+
+fn did(l: &Loop, now: At) -> Html {
+    match &l.did {
+        None => html! { <span class="none">{"nothing yet"}</span> },
+        Some((at, what)) => {
+            let ago = age(now.0.saturating_sub(at.0));
+            if what.is_empty() {
+                html! { {format!("{ago} ago")} }
+            } else {
+                html! { {format!("{ago} ago, {what}")} }
+            }
+        }
+    }
+}
+
+/// The arrows between a loop and the API server: what it has to read, what it will ask.
+fn wires(l: &Loop, column: usize, row: usize) -> Html {
+    let left = column == 2;
+    let to_loop = if left { "M1 22l7-4v8z" } else { "M33 22l-7-4v8z" };
+    let (x1, x2) = if left { ("34", "7") } else { ("0", "27") };
+    let (a1, a2, ask) = if left { ("0", "26", "M33 66l-8-5v10z") } else { ("34", "8", "M1 66l8-5v10z") };
+    let reads = l.unread > 0;
+    html! {
+        <svg class="wires" data-who={who_key(l.who)} style={format!("grid-column:{column};grid-row:{row}")} viewBox="0 0 34 88" preserveAspectRatio="xMidYMin" aria-hidden="true">
+            <line x1={x1} x2={x2} y1="22" y2="22" class={if reads { "" } else { "idle" }} stroke-dasharray={(l.state == LoopState::Held).then_some("6 8")} />
+            <path class={if reads { "hd" } else { "hd-idle" }} d={to_loop} />
+            if reads {
+                <circle cx="17" cy="22" r="7.5" style="fill:var(--panel);stroke:currentColor" stroke-width="1.5" />
+                <text x="17" y="26" text-anchor="middle" style="font:650 10.5px var(--font-ui);fill:currentColor">{ if l.unread > 99 { "99".into() } else { l.unread.to_string() } }</text>
+            }
+            { for l.asks.as_ref().map(|a| html! {
+                <><line x1={a1} x2={a2} y1="66" y2="66" class={if a.sent { "" } else { "ask" }} /><path class="hd" d={ask} /></>
+            }) }
+        </svg>
+    }
+}

@@ -1,0 +1,261 @@
+//! The score, drawn at 1 : 1 for its width, and the slider over it.
+
+use std::rc::Rc;
+
+use kubestep_protocol::*;
+use wasm_bindgen::JsCast;
+use web_sys::{Element, HtmlInputElement};
+use yew::prelude::*;
+
+use super::glyph::{px, who_at};
+use crate::score_plan::{self, Score, Shape};
+use crate::state::{Msg, TimeMsg};
+use crate::store::{Send, on, use_send};
+
+#[derive(Properties, PartialEq)]
+pub(crate) struct Props {
+    pub(crate) frame: Rc<Frame>,
+    pub(crate) limit: u64,
+    pub(crate) window: (u32, u32),
+}
+
+/// The lanes that are always there, so that none has to be put in between.
+const LANES: &[(Who, &str)] = &[
+    (Who::Person, "you"),
+    (Who::Api, "api server"),
+    (Who::Deployment, "deployment"),
+    (Who::ReplicaSet, "replicaset"),
+    (Who::Scheduler, "scheduler"),
+    (Who::Kubelet, "kubelet"),
+    (Who::EndpointSlice, "endpointslice"),
+];
+/// The API server's place in it.
+const API: usize = 1;
+
+/// The score and its slider.
+#[component]
+pub(crate) fn ScoreBox(props: &Props) -> Html {
+    let send = use_send();
+    let frame = &props.frame;
+    let (width, height) = props.window;
+    let full = width >= 1240 && height > 840;
+    let inner = f64::from(width.max(320)) - 24.0;
+    let shape = if full { Shape::full(inner) } else { Shape::small(inner) };
+    let (lanes, map) = lanes(&frame.timeline);
+    let score = Rc::new(score_plan::plan(&frame.timeline, &frame.head, props.limit, shape, &map, API));
+    let high = if full { 148.0 } else { 50.0 };
+    let past = frame.head.moment.step < frame.head.last;
+    html! {
+        <div class="score-box">
+            <div class="score-wrap" style={format!("height:{high}px")}>
+                <svg class="score" width={px(inner)} height={px(high)} viewBox={format!("0 0 {inner:.0} {high:.0}")} role="img" aria-label={words(frame)}>
+                    { for full.then(|| branches(frame, &score, &send)) }
+                    { drawn(&score, shape, &lanes, props.limit) }
+                </svg>
+                <i class={classes!("playhead", past.then_some("is-past"))} style={format!("left:{:.1}px", score.now)} />
+                { slider(frame, score, &send) }
+            </div>
+        </div>
+    }
+}
+
+/// The drawn lanes, and in which of them each lane of the engine is.
+fn lanes(timeline: &Timeline) -> (Vec<(Who, String)>, Vec<usize>) {
+    let mut lanes: Vec<(Who, String)> = LANES.iter().map(|(w, n)| (*w, n.to_string())).collect();
+    let mut map = Vec::new();
+    for lane in &timeline.lanes {
+        let known =
+            lanes.iter().position(|(w, n)| *w == lane.who && (lane.who != Who::Other || *n == lane.name));
+        map.push(known.unwrap_or_else(|| {
+            lanes.push((lane.who, lane.name.clone()));
+            lanes.len() - 1
+        }));
+    }
+    (lanes, map)
+}
+
+fn words(frame: &Frame) -> String {
+    let marks = frame.timeline.marks.iter().filter(|m| m.at >= frame.head.zero).count();
+    let gap = match frame.timeline.gaps.last().and_then(|g| g.opened) {
+        Some(at) => format!("a gap is open for {}", age(frame.head.now.0.saturating_sub(at.0))),
+        None => "no gap is open".into(),
+    };
+    format!("Score of {marks} steps; {gap}.")
+}
+
+fn drawn(score: &Score, shape: Shape, lanes: &[(Who, String)], limit: u64) -> Html {
+    let gap = if shape.lanes { (82.0 / lanes.len() as f64).min(11.8) } else { 0.0 };
+    let y = |lane: usize| if shape.lanes { 19.0 + gap * lane as f64 } else { 9.0 };
+    let right = shape.width - 6.0;
+    let line = |i: usize| html! { <line class="lane" x1={px(shape.left)} x2={px(right)} y1={px(y(i))} y2={px(y(i))} /> };
+    let size = if shape.lanes { 9.0 } else { 8.0 };
+    let count = if shape.lanes { lanes.len() } else { 1 };
+    let names = lanes.iter().enumerate().filter(|_| shape.lanes).map(|(i, (w, name))| {
+        html! { <>{ who_at(*w, 13.0, y(i), 10.0) }<text class="lbl" x="24" y={px(y(i) + 3.8)}>{name.clone()}</text></> }
+    });
+    let hush = score.hush.iter().filter(|_| shape.lanes).map(|(a, b)| {
+        html! { <line class="hush" x1={px(*a)} x2={px(*b)} y1={px(y(2))} y2={px(y(2))} /> }
+    });
+    html! {
+        <>
+        { for (0..count).map(line) }
+        { for names }
+        { for hush }
+        { wedge(score, shape, limit) }
+        { for score.marks.iter().map(|(x, lane)| who_at(lanes.get(*lane).map_or(Who::Other, |l| l.0), *x, y(*lane), size)) }
+        { for score.labels.iter().map(|(x, words, strong)| html! {
+            <text x={px(*x)} y={px(shape.base + 11.0)} text-anchor="middle" class={if *strong { "strong" } else { "mute" }}>{words.clone()}</text>
+        }) }
+        </>
+    }
+}
+
+/// The age of the oldest gap, the person's limit, deadlines.
+fn wedge(score: &Score, shape: Shape, limit: u64) -> Html {
+    let top = |ms: u64| shape.base - (score.rise * ms as f64).min(shape.wedge_height);
+    let threshold = top(limit);
+    let path = |points: &[(f64, u64)], floor: f64| {
+        let mut d = String::new();
+        for (i, (x, ms)) in points.iter().enumerate() {
+            d.push_str(&format!("{}{x:.1} {:.1}", if i == 0 { "M" } else { "L" }, top(*ms).min(floor)));
+        }
+        d
+    };
+    let right = shape.width - 6.0;
+    let over: Vec<Vec<(f64, u64)>> = over(&score.wedge, limit);
+    html! {
+        <>
+        if !score.wedge.is_empty() { <path class="wedge" d={path(&score.wedge, shape.base)} /> }
+        { for over.iter().map(|points| {
+            let (first, last) = (points.first().map_or(0.0, |p| p.0), points.last().map_or(0.0, |p| p.0));
+            html! { <>
+                <path d={format!("{}L{last:.1} {threshold:.1}L{first:.1} {threshold:.1}Z", path(points, threshold))} fill="url(#over)" />
+                <path class="wedge-over" fill="none" d={path(points, threshold)} />
+            </> }
+        }) }
+        <line class="thr" x1={px(shape.left)} x2={px(right)} y1={px(threshold)} y2={px(threshold)} />
+        if shape.lanes {
+            <text class="strong" x="24" y="125.3">{"age of the gap"}</text>
+            <text x="128" y={px(threshold + 4.0)} text-anchor="end">{age_short(limit)}</text>
+        }
+        { for score.flags.iter().map(|(x, name)| flag(*x, name, shape)) }
+        </>
+    }
+}
+
+/// The parts of the wedge past the limit.
+fn over(wedge: &[(f64, u64)], limit: u64) -> Vec<Vec<(f64, u64)>> {
+    let mut parts: Vec<Vec<(f64, u64)>> = Vec::new();
+    let mut open = false;
+    for pair in wedge.windows(2) {
+        let ((xa, a), (xb, b)) = (pair[0], pair[1]);
+        if a < limit && b >= limit {
+            let part = (limit - a) as f64 / (b - a).max(1) as f64;
+            parts.push(vec![(xa + (xb - xa) * part, limit), (xb, b)]);
+            open = true;
+        } else if a >= limit && b >= limit {
+            match parts.last_mut().filter(|_| open) {
+                Some(last) => last.push((xb, b)),
+                None => parts.push(vec![(xa, a), (xb, b)]),
+            }
+            open = true;
+        } else {
+            open = false;
+        }
+    }
+    parts
+}
+
+fn flag(x: f64, name: &str, shape: Shape) -> Html {
+    let top = shape.base - if shape.lanes { 33.4 } else { 21.0 };
+    html! {
+        <>
+        <line x1={px(x)} x2={px(x)} y1={px(top)} y2={px(shape.base)} stroke="var(--ink)" stroke-width="1.5" />
+        <path class="flag" d={format!("M{x:.1} {top:.1}h9l-2.5 3 2.5 3h-9z")} />
+        if shape.lanes { <text class="strong" x={px(x - 6.0)} y={px(top + 11.0)} text-anchor="end">{name.to_string()}</text> }
+        </>
+    }
+}
+
+/// Earlier timelines: a dashed line that leaves the score where they part. At most three are open.
+fn branches(frame: &Frame, score: &Score, send: &Send) -> Html {
+    let all = &frame.timeline.branches;
+    let shown = all.iter().rev().take(1);
+    let one = |(i, b): (usize, &Branch)| {
+        let from = score.x[(b.from.step as usize).min(score.x.len() - 1)].max(132.0);
+        let y = 6.0 + 10.0 * i as f64;
+        let more = if all.len() > 1 { format!(" (and {} more)", all.len() - 1) } else { String::new() };
+        let words = format!(
+            "{} timeline: {}, {} steps{more}",
+            if b.id < frame.head.moment.branch { "earlier" } else { "other" },
+            b.name,
+            b.steps
+        );
+        let (go, end) = (on::<MouseEvent>(send, Msg::Time(TimeMsg::Branch(b.id))), from + 100.0);
+        html! {
+            <g class="branch-go" onclick={go}><title>{"Go to this timeline ([ and ])"}</title>
+                <path class="branch" d={format!("M{from:.1} 54 L{:.1} {y} H{end:.1}", from + 9.0)} />
+                <text class="mute" x={px(end + 6.0)} y={px(y + 4.0)}>{words}</text></g>
+        }
+    };
+    html! { { for shown.enumerate().map(one) } }
+}
+
+/// The slider: keys move by steps; the pointer goes to the step under it, which folding has moved.
+fn slider(frame: &Frame, score: Rc<Score>, send: &Send) -> Html {
+    let head = &frame.head;
+    let time = age(head.now.0.saturating_sub(head.zero.0));
+    let gap = match head.verdict.opened {
+        Some(at) => format!("gap open for {}", age(head.now.0.saturating_sub(at.0))),
+        None => "no gap".into(),
+    };
+    let under = {
+        let score = score.clone();
+        move |e: &PointerEvent| {
+            let wrap = e
+                .current_target()
+                .and_then(|t| t.dyn_into::<Element>().ok())
+                .and_then(|i| i.parent_element());
+            let left = wrap.map_or(0.0, |w| w.get_bounding_client_rect().left());
+            score.step_at(f64::from(e.client_x()) - left)
+        }
+    };
+    let emit = |send: &Send, msg: TimeMsg| send.emit(Msg::Time(msg));
+    let down = {
+        let (send, under) = (send.clone(), under.clone());
+        Callback::from(move |e: PointerEvent| {
+            e.prevent_default();
+            if let Some(input) = e.current_target().and_then(|t| t.dyn_into::<HtmlInputElement>().ok()) {
+                input.focus().ok();
+                input.set_pointer_capture(e.pointer_id()).ok();
+            }
+            emit(&send, TimeMsg::Drag(under(&e)));
+        })
+    };
+    let drag = {
+        let (send, under) = (send.clone(), under.clone());
+        Callback::from(move |e: PointerEvent| {
+            if e.buttons() & 1 == 1 {
+                emit(&send, TimeMsg::Drag(under(&e)));
+            }
+        })
+    };
+    let up = {
+        let send = send.clone();
+        Callback::from(move |e: PointerEvent| emit(&send, TimeMsg::Seek(under(&e))))
+    };
+    let oninput = {
+        let send = send.clone();
+        Callback::from(move |e: InputEvent| {
+            let step = e.target_dyn_into::<HtmlInputElement>().and_then(|i| i.value().parse().ok());
+            if let Some(step) = step {
+                emit(&send, TimeMsg::Seek(step));
+            }
+        })
+    };
+    html! {
+        <input type="range" aria-label="Timeline" min="0" max={head.last.to_string()} step="1" value={head.moment.step.to_string()}
+            aria-valuetext={format!("Step {} of {}, {time}, {gap}", head.moment.step, head.last)}
+            onpointerdown={down} onpointermove={drag} onpointerup={up} oninput={oninput} />
+    }
+}

@@ -1,0 +1,72 @@
+//! A link to the exact state and step, and the proof that it is computed, not stored.
+
+use std::rc::Rc;
+
+use yew::prelude::*;
+
+use crate::browser;
+use crate::state::{Msg, State};
+use crate::store::{on, use_send};
+
+#[derive(Properties, PartialEq)]
+pub(crate) struct Props {
+    pub(crate) state: Rc<State>,
+}
+
+/// What floats under *Share*.
+#[component]
+pub(crate) fn ShareDialog(props: &Props) -> Html {
+    let send = use_send();
+    let state = &props.state;
+    let link = state.shared.as_ref().map(|s| browser::address_of(&s.text)).unwrap_or_default();
+    let said = match state.copied {
+        Some(true) => "Copied.",
+        Some(false) => "The browser did not allow it: select the link and copy it.",
+        None => "",
+    };
+    let proof = match state.recomputed {
+        Some(true) => "Computed again from the start and your inputs: the same state.",
+        Some(false) => {
+            "Computed again from the start and your inputs: a different state. That is a fault of the simulator; please report it."
+        }
+        None => "",
+    };
+    let escape = {
+        let send = send.clone();
+        Callback::from(move |e: KeyboardEvent| {
+            if e.key() == "Escape" {
+                e.stop_propagation();
+                send.emit(Msg::Close(Some("open-share")));
+            }
+        })
+    };
+    html! {
+        <div class="breakmenu menu share" role="dialog" aria-label="Share this moment" onkeydown={escape}>
+            <h3>{"Share this moment"}</h3>
+            <div class="field">
+                <input id="share-link" readonly=true aria-label="Link" value={link.clone()} />
+                { for state.shared.as_ref().map(|s| html! {
+                    <span class="label">
+                        {format!("{} characters. Holds the start, the seed, your inputs and step {}.", with_commas(link.len()), s.moment.step)}
+                    </span>
+                }) }
+                <span>
+                    <button class="btn btn-s btn-solid" onclick={on(&send, Msg::Copy)}>{"Copy link"}</button>{" "}
+                    <button class="btn btn-s" onclick={on(&send, Msg::Close(Some("open-share")))}>{"Close"}</button>
+                </span>
+                <span class="label" role="status" aria-label="Link">{said}</span>
+            </div>
+            { for state.shared.as_ref().map(|s| html! {
+                <div class="field">
+                    <span class="label">{"State "}<code>{s.hash.clone()}</code></span>
+                    <span><button class="btn btn-s" onclick={on(&send, Msg::Recompute)}>{"Compute it again from the start"}</button></span>
+                    <span class="label" role="status" aria-label="State">{proof}</span>
+                </div>
+            }) }
+        </div>
+    }
+}
+
+fn with_commas(n: usize) -> String {
+    if n < 1000 { n.to_string() } else { format!("{},{:03}", n / 1000, n % 1000) }
+}

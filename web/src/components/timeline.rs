@@ -1,0 +1,194 @@
+//! Bottom, time: the controls, the sentence of the step, the clock, the score.
+
+use std::rc::Rc;
+
+use kubestep_protocol::*;
+use web_sys::HtmlSelectElement;
+use yew::prelude::*;
+
+use super::glyph::icon;
+use super::menu::{Entry, Menu};
+use super::rich::rich;
+use super::score::ScoreBox;
+use super::tabs::when;
+use crate::state::{Health, Msg, Open, Speed, State, StepLine, TimeMsg};
+use crate::store::{Send, on, use_send};
+
+#[derive(Properties, PartialEq)]
+pub(crate) struct Props {
+    pub(crate) state: Rc<State>,
+}
+
+/// The panel.
+#[component]
+pub(crate) fn TimePanel(props: &Props) -> Html {
+    let send = use_send();
+    let state = &props.state;
+    html! {
+        <section class="time" aria-label="Time" id="time">
+            <div class="controls" role="toolbar" aria-label="Time controls">
+                { look_back(state, &send) }
+                <span class="sep" />
+                { move_on(state, &send) }
+                <span class="sep" />
+                { play(state, &send) }
+                <div class="now">{ steps(state, &send) }{ clock(state) }</div>
+            </div>
+            { for state.frame.as_ref().map(|f| html! {
+                <ScoreBox frame={f.clone()} limit={state.ui.prefs.limit} window={state.ui.window} />
+            }) }
+        </section>
+    }
+}
+
+/// A control: disabled ones stay focusable and say why.
+struct Control<'a> {
+    name: &'static str,
+    words: &'static str,
+    key: &'static str,
+    icon: Option<&'static str>,
+    class: &'static str,
+    /// Why it cannot be pressed.
+    not: Option<&'static str>,
+    msg: TimeMsg,
+    send: &'a Send,
+}
+
+impl Control<'_> {
+    fn draw(self) -> Html {
+        let title =
+            self.not.map_or(format!("{} ({})", self.name, self.key), |why| format!("{}: {why}", self.name));
+        let onclick =
+            if self.not.is_none() { Some(on::<MouseEvent>(self.send, Msg::Time(self.msg))) } else { None };
+        html! {
+            <button class={classes!("btn", self.class)} aria-label={self.name} aria-keyshortcuts={self.key} title={title}
+                aria-disabled={self.not.is_some().then_some("true")} onclick={onclick}>{ for self.icon.map(icon) }{self.words}</button>
+        }
+    }
+}
+
+/// Why nothing can be pressed yet.
+fn not_yet(state: &State) -> Option<&'static str> {
+    match (&state.frame, state.health) {
+        (_, Health::Gone) => Some("the simulator does not run"),
+        (None, _) => Some("the simulator is starting"),
+        _ => None,
+    }
+}
+
+fn look_back(state: &State, send: &Send) -> Html {
+    let (step, last) = state.frame.as_ref().map_or((0, 0), |f| (f.head.moment.step, f.head.last));
+    let back = not_yet(state).or((step == 0).then_some("this is the first step"));
+    let forward = not_yet(state).or((step >= last).then_some("this is the last step so far"));
+    html! {
+        <span class="group" role="group" aria-label="Look at what has happened">
+            { Control { name: "Back", words: "Back", key: "b", icon: Some("back"), class: "", not: back, msg: TimeMsg::Back, send }.draw() }
+            { Control { name: "Forward", words: "Forward", key: "f", icon: Some("fwd"), class: "", not: forward, msg: TimeMsg::Forward, send }.draw() }
+        </span>
+    }
+}
+
+fn move_on(state: &State, send: &Send) -> Html {
+    let not = not_yet(state);
+    let control =
+        |name, words, key, icon, class, msg| Control { name, words, key, icon, class, not, msg, send }.draw();
+    html! {
+        <span class="group" role="group" aria-label="Move on">
+            { control("Step", "Step", "s", Some("step"), "b-main btn-main", TimeMsg::Step) }
+            { control("Reconcile", "Reconcile", "r", Some("rec"), "b-main", TimeMsg::Reconcile) }
+            { control("Run until calm", "Until calm", "c", Some("calm"), "b-main", TimeMsg::Calm) }
+            { control("+10 s", "+10 s", "1", None, "", TimeMsg::Advance(10_000)) }
+            { control("+1 min", "+1 min", "2", None, "", TimeMsg::Advance(60_000)) }
+        </span>
+    }
+}
+
+const SPEEDS: &[u32] = &[1, 10, 60, 600];
+
+fn play(state: &State, send: &Send) -> Html {
+    let running = state.running();
+    let onchange = {
+        let send = send.clone();
+        Callback::from(move |e: Event| {
+            let value = e.target_dyn_into::<HtmlSelectElement>().and_then(|s| s.value().parse().ok());
+            if let Some(speed) = value {
+                send.emit(Msg::Time(TimeMsg::Speed(Speed(speed))));
+            }
+        })
+    };
+    let option = |s: &u32| html! { <option value={s.to_string()} selected={Speed(*s) == state.ui.prefs.speed}>{format!("{s}×")}</option> };
+    let until = state.ui.open == Some(Open::Until);
+    let not = not_yet(state);
+    html! {
+        <span class="group">
+            <button class="btn" aria-label="Play" aria-pressed={running.to_string()} aria-keyshortcuts="p" title={not.unwrap_or("Play, pause (p)")}
+                aria-disabled={not.is_some().then_some("true")} onclick={on(send, Msg::Time(TimeMsg::Play))}>
+                { icon(if running { "pause" } else { "play" }) }{"Play"}</button>
+            <label class="select"><span class="vh">{"Speed"}</span><select aria-label="Speed" onchange={onchange}>{ for SPEEDS.iter().map(option) }</select></label>
+            <span class="anchor up extra wide">
+                <button class="btn btn-bare" id="open-until" aria-haspopup="menu" aria-expanded={until.to_string()} disabled={not.is_some()}
+                    onclick={on(send, Msg::Open(Open::Until))}>{"Until…"}</button>
+                if until { { until_menu(state) } }
+            </span>
+        </span>
+    }
+}
+
+fn until_menu(state: &State) -> Html {
+    let until = |u: Until| Msg::Time(TimeMsg::Until(u));
+    let mut entries = vec![
+        Entry::of("someone speaks about this gap", "", until(Until::Spoken)),
+        Entry::of("a gap is older than my limit", "", until(Until::PastLimit)),
+    ];
+    if let Some(object) = state.ui.selected.clone() {
+        let words = format!("{} {} changes", object.kind, object.name);
+        entries.push(Entry::of(words, "", until(Until::Changes(object))));
+    }
+    let loops = state.frame.iter().flat_map(|f| &f.loops);
+    entries.extend(loops.map(|l| {
+        Entry::of(format!("{} {} moves", l.name, l.detail).replace("  ", " "), "", until(Until::Moves(l.id)))
+    }));
+    entries.push(Entry::of(
+        "one step inside",
+        "a delivery, a thought or a request",
+        Msg::Time(TimeMsg::StepInside),
+    ));
+    html! { <Menu name="Run until" key_name="until" small="stops at the first that comes true" entries={entries} /> }
+}
+
+/// The log of sentences: the last in sight, all of them behind a button.
+fn steps(state: &State, send: &Send) -> Html {
+    let open = state.ui.open == Some(Open::Steps);
+    let now = state.frame.as_ref().map_or(At(0), |f| f.head.now);
+    let line = |line: &StepLine| match line {
+        StepLine::Step(s) if s.step == 0 => html! { <p>{ rich(&s.words, now, send) }</p> },
+        StepLine::Step(s) => html! {
+            <p><b>{format!("Step {}.", s.step)}</b>{" "}{ rich(&s.words, now, send) }
+                if open && !s.inside.is_empty() {
+                    <details><summary>{"what led to it"}</summary><ol>{ for s.inside.iter().map(|i| html! { <li>{ rich(i, now, send) }</li> }) }</ol></details>
+                }</p>
+        },
+        StepLine::Said(_, words) => html! { <p class="said-run">{ rich(words, now, send) }</p> },
+    };
+    // While playing fast nobody can listen: only what it ends with is announced.
+    let live = if state.playing { "off" } else { "polite" };
+    html! {
+        <>
+        <div role="log" aria-label="Steps" aria-live={live} class={classes!(open.then_some("is-open"))} tabindex={open.then_some("0")}>
+            { for state.steps.iter().map(line) }
+        </div>
+        <button class="btn btn-bare btn-s hide-p" id="open-steps" aria-label="All steps" title="All steps" aria-expanded={open.to_string()}
+            onclick={on(send, Msg::Open(Open::Steps))}>{ if open { "▾" } else { "▴" } }</button>
+        </>
+    }
+}
+
+fn clock(state: &State) -> Html {
+    let Some(frame) = &state.frame else { return html! {} };
+    let head = &frame.head;
+    let time = if head.now >= head.zero { age(head.now.0 - head.zero.0) } else { when(head.now, head.zero) };
+    let past = if head.moment.step < head.last { " · in the past" } else { "" };
+    html! {
+        <div class="clock"><b>{time}</b><span class="label">{format!("step {} of {}{past}", head.moment.step, head.last)}</span></div>
+    }
+}

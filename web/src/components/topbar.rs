@@ -1,0 +1,115 @@
+//! Name, scenario, verdict, version, voice, share, theme. One row; the verdict takes what is left.
+
+use std::rc::Rc;
+
+use kubestep_protocol::Scenario;
+use web_sys::HtmlSelectElement;
+use yew::prelude::*;
+
+use super::menu::{Entry, Menu};
+use super::share::ShareDialog;
+use super::verdict::VerdictBar;
+use crate::state::{Health, Msg, Open, State};
+use crate::store::{Send, on, use_send};
+
+#[derive(Properties, PartialEq)]
+pub(crate) struct Props {
+    pub(crate) state: Rc<State>,
+}
+
+/// The top bar.
+#[component]
+pub(crate) fn Topbar(props: &Props) -> Html {
+    let send = use_send();
+    let state = &props.state;
+    let prefs = &state.ui.prefs;
+    let theme = if prefs.dark { "Theme: dark" } else { "Theme: light" };
+    let models = state.hello.as_ref().map_or("Kubernetes v1.37".into(), |h| h.models.clone());
+    html! {
+        <header class="topbar">
+            <h1 class="vh">{format!("Kubestep: {}", state.loaded.title)}</h1>
+            <a class="brand" href="./"><svg aria-hidden="true"><use href="#brand" /></svg>{"Kubestep"}</a>
+            { scenarios(state, &send) }
+            { verdict(state) }
+            <div class="topbar-end">
+                <span class="models" title="What is modelled, what is simplified, what is absent: FIDELITY.md">{"models"}<b>{models}</b></span>
+                <button class="switch" role="switch" aria-checked={prefs.teacher.to_string()} aria-label="Teacher's voice"
+                    onclick={on(&send, Msg::Teacher)}><span>{"Teacher"}</span></button>
+                <span class="anchor">
+                    <button class="btn hide-p" id="open-share" aria-haspopup="dialog" aria-expanded={(state.ui.open == Some(Open::Share)).to_string()}
+                        onclick={on(&send, Msg::Share)}>{"Share"}</button>
+                    if state.ui.open == Some(Open::Share) { <ShareDialog state={state.clone()} /> }
+                </span>
+                <span class="anchor show-p">
+                    <button class="btn btn-bare show-p" id="open-more" aria-label="More: share, teacher, theme" aria-haspopup="menu"
+                        onclick={on(&send, Msg::Open(Open::More))}>{"⋯"}</button>
+                    if state.ui.open == Some(Open::More) { { more(prefs.teacher, prefs.dark) } }
+                </span>
+                <button class="btn btn-bare hide-p" aria-label={theme} title={theme} onclick={on(&send, Msg::Theme)}>
+                    <svg class="g g-l" aria-hidden="true" viewBox="0 0 16 16">
+                        <path d="M8 1.5a6.5 6.5 0 1 0 0 13z" /><circle cx="8" cy="8" r="6" fill="none" stroke-width="1.5" />
+                    </svg>
+                </button>
+                <button class="btn btn-bare hide-p hide-m" id="open-keys" aria-label="Keyboard" title="Keyboard (?)" aria-keyshortcuts="?"
+                    onclick={on(&send, Msg::Open(Open::Keys))}>{"?"}</button>
+            </div>
+        </header>
+    }
+}
+
+fn more(teacher: bool, dark: bool) -> Html {
+    let entries = vec![
+        Entry::of("Share this moment", "", Msg::Share),
+        Entry { on: Some(teacher), ..Entry::of("Teacher's voice", "", Msg::Teacher) },
+        Entry { on: Some(dark), ..Entry::of("Dark", "", Msg::Theme) },
+        Entry::of("Keyboard", "", Msg::Open(Open::Keys)),
+    ];
+    html! { <Menu name="More" key_name="more" entries={entries} /> }
+}
+
+fn verdict(state: &State) -> Html {
+    match &state.frame {
+        Some(frame) => {
+            html! { <VerdictBar verdict={frame.head.verdict.clone()} now={frame.head.now} what_if={frame.head.what_if} /> }
+        }
+        None => html! {
+            <div class="verdict" role="status" aria-label="Verdict" data-kind="converging">
+                <b>{ if state.health == Health::Gone { "The simulator does not run" } else { "Starting" } }</b>
+            </div>
+        },
+    }
+}
+
+fn scenarios(state: &State, send: &Send) -> Html {
+    let list = state.hello.as_ref().map(|h| h.scenarios.clone()).unwrap_or_default();
+    let mut groups: Vec<(String, Vec<Scenario>)> = Vec::new();
+    for scenario in list {
+        match groups.iter_mut().find(|(name, _)| *name == scenario.group) {
+            Some((_, members)) => members.push(scenario),
+            None => groups.push((scenario.group.clone(), vec![scenario])),
+        }
+    }
+    let open = state.loaded.scenario.clone();
+    let foreign = !groups.iter().any(|(_, m)| m.iter().any(|s| s.id == open));
+    let send = send.clone();
+    let onchange = Callback::from(move |e: Event| {
+        let id = e.target_dyn_into::<HtmlSelectElement>().map(|s| s.value()).unwrap_or_default();
+        if !id.is_empty() {
+            send.emit(Msg::Scenario(id));
+        }
+    });
+    let option = |s: &Scenario| {
+        html! { <option value={s.id.clone()} selected={s.id == open} title={s.blurb.clone()}>{s.title.clone()}</option> }
+    };
+    html! {
+        <label class="select">
+            <span class="vh">{"Scenario"}</span>
+            <select aria-label="Scenario" onchange={onchange}>
+                if foreign { <option value="" selected=true>{ if state.loaded.title.is_empty() { "…".to_string() } else { state.loaded.title.clone() } }</option> }
+                { for groups.iter().map(|(name, members)| html! {
+                    <optgroup label={name.clone()}>{ for members.iter().map(option) }</optgroup>
+                }) }
+            </select>
+        </label>
+    }
+}

@@ -1,0 +1,117 @@
+//! The editor's bundle, loaded when the page is alive, behind a few functions.
+
+use std::cell::RefCell;
+
+use js_sys::{Array, Function, Promise, Reflect};
+use kubestep_protocol::{Checked, Severity};
+use wasm_bindgen::JsCast;
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::JsFuture;
+use web_sys::Element;
+
+#[wasm_bindgen(inline_js = "export function load(address) { return import(address); }")]
+extern "C" {
+    fn load(address: &str) -> Promise;
+}
+
+thread_local! {
+    static MODULE: RefCell<Option<JsValue>> = const { RefCell::new(None) };
+    static OPEN: RefCell<Option<JsValue>> = const { RefCell::new(None) };
+}
+
+/// Loads the bundle; `true` once it is there.
+pub(crate) async fn fetch() -> bool {
+    if MODULE.with(|m| m.borrow().is_some()) {
+        return true;
+    }
+    match JsFuture::from(load(&crate::browser::asset("editor.js"))).await {
+        Ok(module) => {
+            MODULE.with(|m| *m.borrow_mut() = Some(module));
+            true
+        }
+        Err(_) => false,
+    }
+}
+
+fn call(name: &str, args: &[&JsValue]) -> Option<JsValue> {
+    let module = MODULE.with(|m| m.borrow().clone())?;
+    let function: Function = Reflect::get(&module, &name.into()).ok()?.dyn_into().ok()?;
+    let list: Array = args.iter().copied().collect();
+    function.apply(&JsValue::NULL, &list).ok()
+}
+
+fn call_open(name: &str, args: &[&JsValue]) {
+    if let Some(editor) = OPEN.with(|o| o.borrow().clone()) {
+        let mut all = vec![&editor];
+        all.extend_from_slice(args);
+        call(name, &all);
+    }
+}
+
+/// What the editor tells the page.
+pub(crate) struct Callbacks {
+    /// The text changed.
+    pub(crate) change: Closure<dyn FnMut(String)>,
+    /// Ctrl-Enter.
+    pub(crate) apply: Closure<dyn FnMut()>,
+}
+
+/// An open editor; dropping it takes it away.
+pub(crate) struct Editor {
+    _callbacks: Callbacks,
+}
+
+impl Editor {
+    /// Opens an editor in an element.
+    pub(crate) fn open(parent: &Element, text: &str, callbacks: Callbacks) -> Option<Editor> {
+        let (change, apply) = (callbacks.change.as_ref(), callbacks.apply.as_ref());
+        let opened = call("create", &[parent, &text.into(), &"Manifest".into(), change, apply])?;
+        OPEN.with(|o| *o.borrow_mut() = Some(opened));
+        Some(Editor { _callbacks: callbacks })
+    }
+}
+
+impl Drop for Editor {
+    fn drop(&mut self) {
+        call_open("destroy", &[]);
+        OPEN.with(|o| *o.borrow_mut() = None);
+    }
+}
+
+/// Whether an editor is open.
+pub(crate) fn is_open() -> bool {
+    OPEN.with(|o| o.borrow().is_some())
+}
+
+/// Another text from outside.
+pub(crate) fn set_text(text: &str) {
+    call_open("setText", &[&text.into()]);
+}
+
+/// Marks problems and notes.
+pub(crate) fn mark(checked: Option<&Checked>, teacher: bool) {
+    let list = Array::new();
+    let push = |place: &kubestep_protocol::Place, kind: &str, message: &str| {
+        let numbers = [place.line, place.column, place.length].map(JsValue::from);
+        let item: Array = numbers.into_iter().chain([kind.into(), message.into()]).collect();
+        list.push(&item);
+    };
+    for problem in checked.iter().flat_map(|c| &c.problems) {
+        let kind = if problem.severity == Severity::Error { "error" } else { "warning" };
+        push(&problem.place, kind, &problem.message);
+    }
+    for note in checked.iter().flat_map(|c| &c.notes) {
+        push(&note.place, "note", "");
+    }
+    call_open("mark", &[&list, &teacher.into()]);
+}
+
+/// Shows a place.
+pub(crate) fn go(line: u32, column: u32, focus: bool) {
+    call_open("go", &[&line.into(), &column.into(), &focus.into()]);
+}
+
+/// Gives it the focus.
+pub(crate) fn focus() {
+    call_open("focus", &[]);
+}

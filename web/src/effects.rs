@@ -1,0 +1,130 @@
+//! Performs what [`crate::state::reduce`] asks for: the only place where the page changes anything but its picture.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use web_sys::HtmlElement;
+
+use crate::browser;
+use crate::editor;
+use crate::link::{self, Heard};
+use crate::state::{Effect, FileMsg, Msg, Phone, State, TimeMsg, View};
+
+/// How long the person has to stop typing before a draft is checked.
+const PAUSE: i32 = 180;
+
+/// Sends a message to the reducer.
+pub(crate) type Send = Rc<dyn Fn(Msg)>;
+
+/// Performs one effect.
+pub(crate) fn perform(effect: Effect, state: &State, send: &Send) {
+    let send = send.clone();
+    match effect {
+        Effect::Send(request) => link::send(&request),
+        Effect::Restart => browser::later(50, move || start_engine(&send)),
+        Effect::Drawn(id) => browser::next_picture(move |_| send(Msg::Time(TimeMsg::Drawn(id)))),
+        Effect::NextSlice => next_slice(send),
+        Effect::CheckLater(version) => {
+            browser::later(PAUSE, move || send(Msg::File(FileMsg::CheckDue(version))));
+        }
+        Effect::StorePrefs(prefs) => drop(browser::store_prefs(&prefs)),
+        Effect::StoreDrafts(scenario, drafts) => {
+            if !browser::store_drafts(&scenario, &drafts) {
+                warn_once(&send);
+            }
+        }
+        // After the picture that holds the element.
+        Effect::Focus(id) => browser::next_picture(move |_| match id.as_str() {
+            "manifest" if editor::is_open() => editor::focus(),
+            id => browser::focus(id),
+        }),
+        Effect::Go(line, column, focus) => browser::next_picture(move |_| {
+            if editor::is_open() {
+                editor::go(line, column, focus);
+            } else if focus {
+                browser::focus("manifest");
+            }
+        }),
+        Effect::Copy(text) => copy(&browser::address_of(&text), send),
+        Effect::Address(text) => browser::set_fragment(&text),
+        Effect::Look => look(state),
+    }
+}
+
+/// Starts the worker, or another one.
+pub(crate) fn start_engine(send: &Send) {
+    let send = send.clone();
+    let tell = move |heard: Heard| {
+        let send = send.clone();
+        let msg = match heard {
+            Heard::Ready => Msg::EngineReady,
+            Heard::Updates(updates) => Msg::Engine(updates),
+            Heard::Died(why) => Msg::EngineDied(why),
+        };
+        send(msg);
+    };
+    link::start(&browser::asset("worker_loader.js"), Rc::new(tell));
+}
+
+/// Storage may be refused from the beginning or run full; the person is told once.
+fn warn_once(send: &Send) {
+    thread_local! { static TOLD: Cell<bool> = const { Cell::new(false) }; }
+    if !TOLD.with(|t| t.replace(true)) {
+        let send = send.clone();
+        browser::later(0, move || send(Msg::NoStorage));
+    }
+}
+
+/// Says at the start whether drafts will survive.
+pub(crate) fn probe_storage(send: &Send) {
+    if !browser::can_store() {
+        warn_once(send);
+    }
+}
+
+fn next_slice(send: Send) {
+    thread_local! { static LAST: Cell<f64> = const { Cell::new(0.0) }; }
+    browser::next_picture(move |now| {
+        let before = LAST.with(|l| l.replace(now));
+        send(Msg::Time(TimeMsg::Tick(now - before)));
+    });
+}
+
+fn copy(text: &str, send: Send) {
+    let clipboard = browser::window().navigator().clipboard();
+    let promise = clipboard.write_text(text);
+    wasm_bindgen_futures::spawn_local(async move {
+        let done = wasm_bindgen_futures::JsFuture::from(promise).await;
+        send(Msg::Copied(done.is_ok()));
+    });
+}
+
+/// The attributes that the styles read.
+fn look(state: &State) {
+    let document = browser::document();
+    let ui = &state.ui;
+    if let Some(root) = document.document_element() {
+        let teacher = if ui.prefs.teacher { "on" } else { "off" };
+        root.set_attribute("data-theme", if ui.prefs.dark { "dark" } else { "light" }).ok();
+        root.set_attribute("data-teacher", teacher).ok();
+    }
+    if let Some(body) = document.body() {
+        body_look(&body, state);
+    }
+}
+
+fn body_look(body: &HtmlElement, state: &State) {
+    let ui = &state.ui;
+    let phone = match ui.phone {
+        Phone::Cluster => "cluster",
+        Phone::Why => "why",
+        Phone::File => "file",
+        Phone::Terminal => "terminal",
+    };
+    let view = if ui.view == View::Objects { "objects" } else { "loops" };
+    let side = if ui.side_inspect { "inspect" } else { "desired" };
+    for (name, value) in [("data-view", view), ("data-side", side), ("data-phone", phone)] {
+        body.set_attribute(name, value).ok();
+    }
+    body.toggle_attribute_with_force("data-wide", ui.wide).ok();
+}

@@ -1,0 +1,496 @@
+//! Everything the page knows, and the one pure function that changes it.
+//!
+//! Two halves, kept apart: [`Ui`] is the person's (drafts, selection, open panels, theme; never rewound), the rest is
+//! the engine's last word (replaced, never edited). [`reduce`] takes a state and a message and gives a state and the
+//! effects to perform; it touches no browser, so it is tested natively.
+
+mod engine;
+mod files;
+mod keys;
+mod prefs;
+mod terminal;
+mod time;
+mod ui;
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use kubestep_protocol::*;
+
+pub use files::File;
+pub use keys::{KEY_MAP, KeyPress};
+pub use prefs::{Prefs, StoredDraft};
+pub use time::Speed;
+
+/// How the simulator is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Health {
+    /// Its worker is being loaded.
+    #[default]
+    Starting,
+    /// It answers.
+    Ready,
+    /// It stopped and is being started again; so many times in a row.
+    Restarting(u8),
+    /// It cannot be started.
+    Gone,
+}
+
+/// The row above the columns.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Banner {
+    /// The simulator stopped and was started again at this step; the request that was under way.
+    Restarted(u32, Option<Command>, String),
+    /// It cannot be started.
+    Dead(String),
+    /// A link could not be opened.
+    Link(LinkRefused),
+    /// Drafts will not survive a reload.
+    NoStorage,
+    /// Something the engine has to say.
+    Notice(Notice),
+}
+
+/// What floats over the page; at most one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Open {
+    /// *Break it*.
+    Break,
+    /// Faults.
+    Faults,
+    /// A node's menu.
+    Node(Id),
+    /// An image's menu.
+    Image(Id),
+    /// A pod's menu.
+    Pod(Id),
+    /// *Until…*
+    Until,
+    /// *Share*.
+    Share,
+    /// The list of keys.
+    Keys,
+    /// ⋯ on narrow screens.
+    More,
+    /// All steps.
+    Steps,
+}
+
+/// Objects or Loops.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum View {
+    /// The board.
+    #[default]
+    Objects,
+    /// The loops around the API server.
+    Loops,
+}
+
+/// Which panel a phone shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Phone {
+    /// The board.
+    #[default]
+    Cluster,
+    /// The inspector.
+    Why,
+    /// The file.
+    File,
+    /// The terminal.
+    Terminal,
+}
+
+/// When single keys act.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SingleKeys {
+    /// Everywhere but in text fields and menus.
+    #[default]
+    On,
+    /// Only while the time panel has the focus.
+    Time,
+    /// Never.
+    Off,
+}
+
+/// An item of the board's tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Item {
+    /// An object's row.
+    Row(Id),
+    /// A pod.
+    Pod(Id),
+    /// The line that folds the quiet kinds.
+    Others,
+}
+
+/// The person's half.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ui {
+    /// The editor's files.
+    pub files: Rc<Vec<File>>,
+    /// Which is in front.
+    pub front: usize,
+    /// What is kept between visits.
+    pub prefs: Prefs,
+    /// Objects or loops.
+    pub view: View,
+    /// At 720 to 1239 px: the inspector instead of the file.
+    pub side_inspect: bool,
+    /// The phone's panel.
+    pub phone: Phone,
+    /// The terminal is open.
+    pub dock: bool,
+    /// The inspector is wide.
+    pub wide: bool,
+    /// What floats.
+    pub open: Option<Open>,
+    /// The selected object.
+    pub selected: Option<ObjectRef>,
+    /// The inspector's tab.
+    pub tab: Tab,
+    /// Which scheduling attempt is shown; the last if none is chosen.
+    pub attempt: Option<usize>,
+    /// The board's item that Tab reaches.
+    pub item: Option<Item>,
+    /// Rows whose children are folded.
+    pub folded: Rc<Vec<Id>>,
+    /// The quiet kinds are shown.
+    pub others: bool,
+    /// The terminal's input line.
+    pub input: Rc<str>,
+    /// Lines typed before, newest last.
+    pub typed: Rc<Vec<Rc<str>>>,
+    /// Where in `typed` we are, counted from the end; 0: a new line.
+    pub typed_at: usize,
+    /// Choices that Tab found.
+    pub choices: Rc<Vec<String>>,
+    /// The window's width and height.
+    pub window: (u32, u32),
+}
+
+/// The whole page.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct State {
+    /// The person's half.
+    pub ui: Ui,
+    /// How the simulator is.
+    pub health: Health,
+    /// What it offers.
+    pub hello: Option<Rc<Hello>>,
+    /// What is open.
+    pub loaded: Rc<Loaded>,
+    /// The picture.
+    pub frame: Option<Rc<Frame>>,
+    /// Rows and pods that went away at the last single steps and keep their place.
+    pub ghosts: Rc<Ghosts>,
+    /// The inspector's content.
+    pub details: Option<Rc<Details>>,
+    /// The sentences so far, of the shown branch.
+    pub steps: Rc<Vec<StepLine>>,
+    /// What *Break it* offers.
+    pub breaks: Rc<Vec<BreakItem>>,
+    /// The link that was asked for.
+    pub shared: Option<Rc<Shared>>,
+    /// The link was copied, or could not be.
+    pub copied: Option<bool>,
+    /// Recomputing from the start gave the same hash, or not.
+    pub recomputed: Option<bool>,
+    /// The row above the columns.
+    pub banner: Option<Rc<Banner>>,
+    /// What `Restore` takes.
+    pub kept: Option<Rc<str>>,
+    /// Requests that were not answered yet.
+    pub pending: Rc<Vec<(CommandId, Command)>>,
+    /// Presses of Apply that wait for the one before.
+    pub applies: u32,
+    /// Playing.
+    pub playing: bool,
+    /// The next number.
+    pub next: u32,
+    /// A link to open once the simulator answers.
+    pub link: Option<Rc<str>>,
+    /// A moment to show once the present one is drawn: the last of several drags.
+    pub peek: Option<Moment>,
+    /// Files that came with a link or scenario the person left have to be told from drafts: the drafts of before.
+    pub stored: Rc<Vec<StoredDraft>>,
+}
+
+/// What has gone but keeps its place until the person moves on by more than one step.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ghosts {
+    /// Rows.
+    pub rows: Vec<Arc<Row>>,
+    /// Pods.
+    pub pods: Vec<Arc<Pod>>,
+}
+
+/// A line of the Steps log.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StepLine {
+    /// A step.
+    Step(Rc<Sentence>),
+    /// What a run said at its end, after this step.
+    Said(u32, Rich),
+}
+
+/// Everything that can happen.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Msg {
+    /// The page starts: what was stored, and the address' fragment.
+    Start(Prefs, Vec<StoredDraft>, String),
+    /// The worker listens.
+    EngineReady,
+    /// Updates came.
+    Engine(Vec<Update>),
+    /// The worker died without a word, or could not be loaded.
+    EngineDied(String),
+    /// Storage was refused.
+    NoStorage,
+    /// The fragment changed.
+    Fragment(String),
+    /// The window has this size now.
+    Resized(u32, u32),
+
+    /// The time controls.
+    Time(TimeMsg),
+    /// The files.
+    File(FileMsg),
+    /// The terminal.
+    Term(TermMsg),
+    /// A key that no field took.
+    Key(KeyPress),
+
+    /// Shows an object in the inspector.
+    Select(ObjectRef),
+    /// Another tab of the inspector.
+    Tab(Tab),
+    /// Another scheduling attempt.
+    Attempt(usize),
+    /// The board's item that has the focus now.
+    Focused(Item),
+    /// Folds or unfolds a row's children.
+    Fold(Id),
+    /// Shows or hides the quiet kinds.
+    Others,
+    /// Objects or Loops.
+    View(View),
+    /// The left column at middle widths.
+    Side(bool),
+    /// The phone's panel.
+    Phone(Phone),
+    /// Opens or closes the terminal.
+    Dock,
+    /// Widens or narrows the inspector.
+    Widen,
+    /// Light or dark.
+    Theme,
+    /// The teacher speaks or is silent.
+    Teacher,
+    /// When single keys act.
+    Keys(SingleKeys),
+    /// The limit, in milliseconds.
+    Limit(u64),
+    /// Opens a menu, or closes it if it is the open one.
+    Open(Open),
+    /// Closes what floats; the focus goes to this element.
+    Close(Option<&'static str>),
+    /// Puts the banner away.
+    Dismiss,
+
+    /// Another scenario.
+    Scenario(String),
+    /// An act of the person in the cluster.
+    Act(Command),
+    /// A remedy's button.
+    End(EndAct),
+    /// Makes a link.
+    Share,
+    /// Copies the link.
+    Copy,
+    /// It was copied, or not.
+    Copied(bool),
+    /// Throws the snapshots away and compares the hash.
+    Recompute,
+    /// Sends again what was under way when the simulator stopped.
+    TryAgain,
+}
+
+/// The time controls.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TimeMsg {
+    /// One write.
+    Step,
+    /// One inner step.
+    StepInside,
+    /// One back.
+    Back,
+    /// One forward.
+    Forward,
+    /// One reconcile.
+    Reconcile,
+    /// Until calm.
+    Calm,
+    /// So many milliseconds.
+    Advance(u64),
+    /// Until something.
+    Until(Until),
+    /// Play or pause.
+    Play,
+    /// Another speed.
+    Speed(Speed),
+    /// A picture was drawn so many milliseconds after the last; while playing the next slice is due.
+    Tick(f64),
+    /// The handle was moved to this step and is still held.
+    Drag(u32),
+    /// The handle was let go, or moved by a key.
+    Seek(u32),
+    /// Another timeline.
+    Branch(BranchId),
+    /// The older or the newer timeline.
+    Neighbour(bool),
+    /// A frame was drawn.
+    Drawn(FrameId),
+}
+
+/// The files.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FileMsg {
+    /// The text of a file changed.
+    Draft(usize, String),
+    /// The pause after typing is over.
+    CheckDue(u32),
+    /// Another file comes to the front.
+    Front(usize),
+    /// A new file.
+    New,
+    /// Puts back what the file was.
+    Reset,
+    /// Apply.
+    Apply,
+    /// An entry of *Break it*.
+    Break(usize),
+    /// Takes the last one back.
+    Unbreak,
+    /// The remedy of a problem.
+    Remedy(Edit),
+    /// Goes to a place in the front file, or in the named one.
+    Go(Option<String>, u32, u32),
+}
+
+/// The terminal.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TermMsg {
+    /// The line changed.
+    Input(String),
+    /// Enter.
+    Enter,
+    /// An older (`true`) or newer line.
+    History(bool),
+    /// Tab.
+    Complete,
+    /// Ctrl-C.
+    Interrupt,
+}
+
+/// What has to be done outside.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect {
+    /// Send to the engine.
+    Send(Request),
+    /// Start another worker.
+    Restart,
+    /// Say `Drawn` once the frame is on the screen.
+    Drawn(FrameId),
+    /// Ask for `Tick` with the next picture.
+    NextSlice,
+    /// Ask for `CheckDue` after a pause.
+    CheckLater(u32),
+    /// Keep these preferences.
+    StorePrefs(Prefs),
+    /// Keep these files of this scenario.
+    StoreDrafts(String, Vec<StoredDraft>),
+    /// Give the focus to the element with this id.
+    Focus(String),
+    /// Show a place in the editor, with the focus if asked.
+    Go(u32, u32, bool),
+    /// Copy a text; `Copied` follows.
+    Copy(String),
+    /// Put this into the address.
+    Address(String),
+    /// Draw the page in this look (attributes on the root and the body).
+    Look,
+}
+
+/// The next state and what has to be done. Total: any message in any state has an answer.
+pub fn reduce(state: &State, msg: Msg) -> (State, Vec<Effect>) {
+    let mut next = state.clone();
+    let mut todo = Vec::new();
+    next.take(msg, &mut todo);
+    (next, todo)
+}
+
+impl State {
+    fn take(&mut self, msg: Msg, todo: &mut Vec<Effect>) {
+        match msg {
+            Msg::Start(prefs, stored, fragment) => self.start(prefs, stored, fragment, todo),
+            Msg::EngineReady => self.ask(Command::Hello, todo),
+            Msg::Engine(updates) => {
+                for update in updates {
+                    self.update(update, todo);
+                }
+            }
+            Msg::EngineDied(why) => self.died(why, todo),
+            Msg::NoStorage => self.banner = Some(Rc::new(Banner::NoStorage)),
+            Msg::Resized(width, height) => self.ui.window = (width, height),
+            Msg::Fragment(text) => self.fragment(&text, todo),
+            Msg::Time(msg) => self.time(msg, todo),
+            Msg::File(msg) => self.file(msg, todo),
+            Msg::Term(msg) => self.term(msg, todo),
+            Msg::Key(press) => self.key(press, todo),
+            Msg::Scenario(id) => self.scenario(id, todo),
+            Msg::Act(command) => self.act(command, todo),
+            Msg::End(act) => self.end(act, todo),
+            Msg::Share => self.share(todo),
+            Msg::Copy | Msg::Copied(_) | Msg::Recompute => self.link_msg(&msg, todo),
+            Msg::TryAgain => self.try_again(todo),
+            other => self.panels(other, todo),
+        }
+    }
+
+    /// Sends a command; its number stays in `pending` until `Done`.
+    pub(crate) fn ask(&mut self, command: Command, todo: &mut Vec<Effect>) {
+        if self.health == Health::Gone {
+            return;
+        }
+        let id = CommandId(self.next);
+        self.next += 1;
+        if !matches!(command, Command::Drawn(_)) {
+            Rc::make_mut(&mut self.pending).push((id, command.clone()));
+        }
+        todo.push(Effect::Send(Request { id, command }));
+    }
+
+    /// Whether a request of this sort is under way.
+    pub fn waits_for(&self, sort: impl Fn(&Command) -> bool) -> bool {
+        self.pending.iter().any(|(_, c)| sort(c))
+    }
+
+    /// A run is going on.
+    pub fn running(&self) -> bool {
+        use Command::*;
+        self.playing
+            || self.waits_for(|c| {
+                matches!(c, Step { .. } | Reconcile | UntilCalm | Advance { .. } | Play { .. } | Until(_))
+            })
+    }
+
+    /// The shown moment.
+    pub fn moment(&self) -> Moment {
+        self.frame.as_ref().map_or_else(Moment::default, |f| f.head.moment)
+    }
+
+    /// The file in front.
+    pub fn front(&self) -> Option<&File> {
+        self.ui.files.get(self.ui.front)
+    }
+}
