@@ -2,7 +2,9 @@
 
 use crate::look::{children, new_replica_set, pods_of};
 use kubestep_cluster::{ProcessId, World};
-use kubestep_model::{ContainerStatus, Deployment, Instant, Key, Kind, Object, Pod, ReplicaSet, Resource, Time};
+use kubestep_model::{
+    ContainerStatus, Deployment, Instant, Key, Kind, Object, Pod, ReplicaSet, Resource, Time,
+};
 use std::time::Duration;
 
 /// How a write was refused.
@@ -23,29 +25,58 @@ pub enum Blocker {
     /// Its loop has not looked at it yet.
     NotObserved,
     /// Its loop was stopped, has crashed, or is told nothing.
-    LoopStopped { who: String },
-    WatchHeld { who: String, kind: String },
+    LoopStopped {
+        who: String,
+    },
+    WatchHeld {
+        who: String,
+        kind: String,
+    },
     /// A write is refused again and again.
-    Refused { how: Refusal, message: String },
+    Refused {
+        how: Refusal,
+        message: String,
+    },
     Paused,
     /// Others come first: surge and unavailability.
     Turn,
     /// No node takes the pod.
-    NothingFits { message: String },
+    NothingFits {
+        message: String,
+    },
     /// An image that does not come.
-    Image { image: String, reason: String, absent: bool },
+    Image {
+        image: String,
+        reason: String,
+        absent: bool,
+    },
     /// A config map, secret or volume that is missing.
-    Configuration { message: String },
+    Configuration {
+        message: String,
+    },
     /// A container that ends again and again.
-    Ends { container: String, code: i32, reason: String, restarts: i32 },
+    Ends {
+        container: String,
+        code: i32,
+        reason: String,
+        restarts: i32,
+    },
     /// A probe that fails.
-    Probe { container: String },
+    Probe {
+        container: String,
+    },
     /// It goes on by itself when the clock says so.
-    Time { what: &'static str },
+    Time {
+        what: &'static str,
+    },
     /// The pod's node does not answer.
-    NodeSilent { node: String },
+    NodeSilent {
+        node: String,
+    },
     /// Something holds the object back from going away.
-    Finalizer { names: Vec<String> },
+    Finalizer {
+        names: Vec<String>,
+    },
     /// It is on its way; nothing stands in it.
     UnderWay,
     /// Nothing acts on such objects.
@@ -109,7 +140,11 @@ fn ending(world: &World, object: &Object) -> Blocker {
         return Blocker::NodeSilent { node: pod.spec.node_name.to_string() };
     }
     let meta = object.meta();
-    if meta.finalizers.is_empty() { Blocker::Time { what: "grace" } } else { Blocker::Finalizer { names: meta.finalizers.clone() } }
+    if meta.finalizers.is_empty() {
+        Blocker::Time { what: "grace" }
+    } else {
+        Blocker::Finalizer { names: meta.finalizers.clone() }
+    }
 }
 
 /// A loop of the controller manager that cannot act, or the whole process.
@@ -158,10 +193,15 @@ fn deployment(world: &World, object: &Object, d: &Deployment) -> Next {
 
 fn replica_set(world: &World, object: &Object, set: &ReplicaSet) -> Next {
     let pods = pods_of(world.store(), object);
-    let open = |p: &&&Pod| crate::measure(&Object::from((**p).clone())).is_some() && !p.metadata.is_terminating();
+    let open =
+        |p: &&&Pod| crate::measure(&Object::from((**p).clone())).is_some() && !p.metadata.is_terminating();
     // A pod that stalls says more than one that is under way; of those, the oldest.
-    let worst = pods.iter().filter(open).max_by_key(|p| (of_pod(world, p).stalls(), std::cmp::Reverse(p.metadata.creation_timestamp)));
-    let short = i32::try_from(pods.iter().filter(|p| p.is_active()).count()).unwrap_or(i32::MAX) < set.replicas();
+    let worst = pods
+        .iter()
+        .filter(open)
+        .max_by_key(|p| (of_pod(world, p).stalls(), std::cmp::Reverse(p.metadata.creation_timestamp)));
+    let short =
+        i32::try_from(pods.iter().filter(|p| p.is_active()).count()).unwrap_or(i32::MAX) < set.replicas();
     if let Some(failure) = set.condition("ReplicaFailure").filter(|c| c.status == "True" && short) {
         return Next::End(refused(&failure.message));
     }
@@ -169,7 +209,11 @@ fn replica_set(world: &World, object: &Object, set: &ReplicaSet) -> Next {
         return Next::Object(pod.key());
     }
     let fault = loop_fault(world, "replicaset", &[Kind::ReplicaSet, Kind::Pod]);
-    let waits = if set.status.available_replicas < set.status.ready_replicas { Blocker::Time { what: "min-ready" } } else { Blocker::NotObserved };
+    let waits = if set.status.available_replicas < set.status.ready_replicas {
+        Blocker::Time { what: "min-ready" }
+    } else {
+        Blocker::NotObserved
+    };
     Next::End(fault.unwrap_or(waits))
 }
 
@@ -203,7 +247,8 @@ pub(crate) fn of_pod(world: &World, pod: &Pod) -> Blocker {
         return Blocker::NodeSilent { node: pod.spec.node_name.to_string() };
     }
     let statuses = pod.status.init_container_statuses.iter().chain(&pod.status.container_statuses);
-    let found = statuses.filter(|s| !s.ready || s.state.running.is_none()).find_map(|s| of_container(world, pod, s));
+    let found =
+        statuses.filter(|s| !s.ready || s.state.running.is_none()).find_map(|s| of_container(world, pod, s));
     found.unwrap_or(Blocker::UnderWay)
 }
 
@@ -226,7 +271,9 @@ fn of_container(world: &World, pod: &Pod, status: &ContainerStatus) -> Option<Bl
         return of_waiting(world, pod, status, &waiting.reason, &waiting.message);
     }
     if let Some(ended) = &status.state.terminated {
-        if pod.spec.restart_policy == "Never" || (pod.spec.restart_policy == "OnFailure" && ended.exit_code == 0) {
+        if pod.spec.restart_policy == "Never"
+            || (pod.spec.restart_policy == "OnFailure" && ended.exit_code == 0)
+        {
             return None;
         }
         return Some(ends(status));
@@ -234,7 +281,8 @@ fn of_container(world: &World, pod: &Pod, status: &ContainerStatus) -> Option<Bl
     let started = status.state.running.as_ref().and_then(|r| r.started_at);
     let container = pod.spec.containers.iter().find(|c| c.name == status.name)?;
     let probe = container.readiness_probe.as_ref().or(container.startup_probe.as_ref())?;
-    let patience = i64::from(probe.initial_delay_seconds) + i64::from(probe.period_seconds.max(1)) * i64::from(probe.failure_threshold.max(1));
+    let patience = i64::from(probe.initial_delay_seconds)
+        + i64::from(probe.period_seconds.max(1)) * i64::from(probe.failure_threshold.max(1));
     let over = started.is_some_and(|s| past(world.now(), s, patience));
     Some(if over { Blocker::Probe { container: status.name.clone() } } else { Blocker::UnderWay })
 }
@@ -243,10 +291,28 @@ fn past(now: Instant, since: Time, seconds: i64) -> bool {
     now.since(since.instant()) > Duration::from_secs(u64::try_from(seconds).unwrap_or(0))
 }
 
-fn of_waiting(world: &World, pod: &Pod, status: &ContainerStatus, reason: &str, message: &str) -> Option<Blocker> {
-    let image = || pod.spec.containers.iter().chain(&pod.spec.init_containers).find(|c| c.name == status.name).map(|c| c.image.clone()).unwrap_or_default();
+fn of_waiting(
+    world: &World,
+    pod: &Pod,
+    status: &ContainerStatus,
+    reason: &str,
+    message: &str,
+) -> Option<Blocker> {
+    let image = || {
+        pod.spec
+            .containers
+            .iter()
+            .chain(&pod.spec.init_containers)
+            .find(|c| c.name == status.name)
+            .map(|c| c.image.clone())
+            .unwrap_or_default()
+    };
     Some(match reason {
-        "ErrImagePull" | "ImagePullBackOff" | "InvalidImageName" | "ErrImageNeverPull" | "RegistryUnavailable" => {
+        "ErrImagePull"
+        | "ImagePullBackOff"
+        | "InvalidImageName"
+        | "ErrImageNeverPull"
+        | "RegistryUnavailable" => {
             let image = image();
             let row = world.registry().get(&image);
             if row.is_some_and(|r| !r.denied) && matches!(reason, "ErrImagePull" | "ImagePullBackOff") {
@@ -255,7 +321,9 @@ fn of_waiting(world: &World, pod: &Pod, status: &ContainerStatus, reason: &str, 
             Blocker::Image { absent: row.is_none(), image, reason: reason.into() }
         }
         "CrashLoopBackOff" => ends(status),
-        "CreateContainerConfigError" | "CreateContainerError" | "RunContainerError" => Blocker::Configuration { message: message.into() },
+        "CreateContainerConfigError" | "CreateContainerError" | "RunContainerError" => {
+            Blocker::Configuration { message: message.into() }
+        }
         _ => return None,
     })
 }

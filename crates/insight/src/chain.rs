@@ -65,17 +65,36 @@ fn said(world: &World, object: &Object) -> Said {
     let field = |path: &str, value: String| Said::Field(key.clone(), path.into(), value);
     match object {
         Object::Deployment(d) => {
-            let bad = d.status.conditions.iter().find(|c| (c.r#type == "ReplicaFailure" && c.status == "True") || (c.r#type != "ReplicaFailure" && c.status == "False"));
-            bad.map_or(Said::Nobody, |c| field(&format!("status.conditions[{}]", c.r#type), format!("{} {}: {}", c.status, c.reason, c.message)))
+            let bad = d.status.conditions.iter().find(|c| {
+                (c.r#type == "ReplicaFailure" && c.status == "True")
+                    || (c.r#type != "ReplicaFailure" && c.status == "False")
+            });
+            bad.map_or(Said::Nobody, |c| {
+                field(
+                    &format!("status.conditions[{}]", c.r#type),
+                    format!("{} {}: {}", c.status, c.reason, c.message),
+                )
+            })
         }
         Object::ReplicaSet(s) => {
             let bad = s.condition("ReplicaFailure").filter(|c| c.status == "True");
-            bad.map_or_else(|| last_warning(world, &key), |c| field("status.conditions[ReplicaFailure]", format!("{}: {}", c.reason, c.message)))
+            bad.map_or_else(
+                || last_warning(world, &key),
+                |c| field("status.conditions[ReplicaFailure]", format!("{}: {}", c.reason, c.message)),
+            )
         }
         Object::Pod(p) => {
-            let waiting = p.status.container_statuses.iter().enumerate().find_map(|(i, s)| s.state.waiting.as_ref().map(|w| (i, w)));
+            let waiting = p
+                .status
+                .container_statuses
+                .iter()
+                .enumerate()
+                .find_map(|(i, s)| s.state.waiting.as_ref().map(|w| (i, w)));
             if let Some((i, w)) = waiting.filter(|(_, w)| !w.message.is_empty()) {
-                return field(&format!("status.containerStatuses[{i}].state.waiting"), format!("{}: {}", w.reason, w.message));
+                return field(
+                    &format!("status.containerStatuses[{i}].state.waiting"),
+                    format!("{}: {}", w.reason, w.message),
+                );
             }
             match p.condition("PodScheduled").filter(|c| c.status == "False") {
                 Some(c) => field("status.conditions[PodScheduled]", c.message.clone()),
@@ -84,7 +103,9 @@ fn said(world: &World, object: &Object) -> Said {
         }
         Object::Node(n) => {
             let ready = n.condition("Ready").filter(|c| c.status != "True");
-            ready.map_or(Said::Nobody, |c| field("status.conditions[Ready]", format!("{}: {}", c.reason, c.message)))
+            ready.map_or(Said::Nobody, |c| {
+                field("status.conditions[Ready]", format!("{}: {}", c.reason, c.message))
+            })
         }
         _ => Said::Nobody,
     }
@@ -92,8 +113,17 @@ fn said(world: &World, object: &Object) -> Said {
 
 /// The last warning that was written about an object.
 fn last_warning(world: &World, key: &Key) -> Said {
-    let about = |e: &&Event| e.r#type == "Warning" && e.involved_object.name == key.name && e.involved_object.kind == key.kind.name();
-    let events = world.store().list(Kind::Event, Some(&key.namespace)).filter_map(|o| o.get::<Event>()).filter(about);
-    let time = |e: &Event| e.last_timestamp.map(|t| t.instant()).or(e.event_time.map(|t| t.instant())).unwrap_or(Instant(0));
-    events.max_by_key(|e| time(e)).map_or(Said::Nobody, |e| Said::Event(key.clone(), e.reason.clone(), e.message.clone(), time(e)))
+    let about = |e: &&Event| {
+        e.r#type == "Warning"
+            && e.involved_object.name == key.name
+            && e.involved_object.kind == key.kind.name()
+    };
+    let events =
+        world.store().list(Kind::Event, Some(&key.namespace)).filter_map(|o| o.get::<Event>()).filter(about);
+    let time = |e: &Event| {
+        e.last_timestamp.map(|t| t.instant()).or(e.event_time.map(|t| t.instant())).unwrap_or(Instant(0))
+    };
+    events
+        .max_by_key(|e| time(e))
+        .map_or(Said::Nobody, |e| Said::Event(key.clone(), e.reason.clone(), e.message.clone(), time(e)))
 }

@@ -50,10 +50,17 @@ pub fn measure(object: &Object) -> Option<Measure> {
 
 fn deployment_gap(d: &Deployment) -> Option<Measure> {
     let (want, status) = (d.replicas(), &d.status);
-    let deadline = d.spec.progress_deadline_seconds.and_then(|s| u64::try_from(s).ok()).map(Duration::from_secs);
+    let deadline =
+        d.spec.progress_deadline_seconds.and_then(|s| u64::try_from(s).ok()).map(Duration::from_secs);
     if status.observed_generation < d.metadata.generation {
         let distance = 4 * i64::from(want) + 4;
-        return Some(Measure { deadline, ..Measure { text: "not yet seen".into(), ..Measure::counted(status.updated_replicas, want, distance) } });
+        return Some(Measure {
+            deadline,
+            ..Measure {
+                text: "not yet seen".into(),
+                ..Measure::counted(status.updated_replicas, want, distance)
+            }
+        });
     }
     let short = |have: i32| i64::from((want - have).max(0));
     let extra = i64::from((status.replicas - want).max(0));
@@ -63,7 +70,12 @@ fn deployment_gap(d: &Deployment) -> Option<Measure> {
         return None;
     }
     // New ones that are available cannot be told from old ones by the status alone while both are there.
-    let new = if old > 0 { (status.available_replicas - (status.replicas - status.updated_replicas)).clamp(0, status.updated_replicas) } else { status.available_replicas };
+    let new = if old > 0 {
+        (status.available_replicas - (status.replicas - status.updated_replicas))
+            .clamp(0, status.updated_replicas)
+    } else {
+        status.available_replicas
+    };
     Some(Measure { deadline, ..Measure::counted(new, want, distance) })
 }
 
@@ -71,7 +83,11 @@ fn replica_set_gap(set: &ReplicaSet) -> Option<Measure> {
     let (want, status) = (set.replicas(), &set.status);
     let unseen = status.observed_generation < set.metadata.generation;
     let short = |have: i32| i64::from((want - have).max(0));
-    let distance = short(status.replicas) + short(status.ready_replicas) + short(status.available_replicas) + i64::from((status.replicas - want).max(0)) + i64::from(unseen);
+    let distance = short(status.replicas)
+        + short(status.ready_replicas)
+        + short(status.available_replicas)
+        + i64::from((status.replicas - want).max(0))
+        + i64::from(unseen);
     (distance > 0).then(|| Measure::counted(status.available_replicas.min(want), want, distance))
 }
 
@@ -124,11 +140,26 @@ mod tests {
     #[test]
     fn a_deployment_is_open_until_all_new_replicas_are_available_and_no_old_one_is_left() {
         let rows = [
-            (json!({"observedGeneration": 1, "replicas": 3, "updatedReplicas": 3, "availableReplicas": 3}), Some(("not yet seen", "3"))),
-            (json!({"observedGeneration": 2, "replicas": 4, "updatedReplicas": 1, "availableReplicas": 3}), Some(("0 of 3", "0"))),
-            (json!({"observedGeneration": 2, "replicas": 4, "updatedReplicas": 2, "availableReplicas": 4}), Some(("2 of 3", "2"))),
-            (json!({"observedGeneration": 2, "replicas": 3, "updatedReplicas": 3, "availableReplicas": 2}), Some(("2 of 3", "2"))),
-            (json!({"observedGeneration": 2, "replicas": 3, "updatedReplicas": 3, "availableReplicas": 3}), None),
+            (
+                json!({"observedGeneration": 1, "replicas": 3, "updatedReplicas": 3, "availableReplicas": 3}),
+                Some(("not yet seen", "3")),
+            ),
+            (
+                json!({"observedGeneration": 2, "replicas": 4, "updatedReplicas": 1, "availableReplicas": 3}),
+                Some(("0 of 3", "0")),
+            ),
+            (
+                json!({"observedGeneration": 2, "replicas": 4, "updatedReplicas": 2, "availableReplicas": 4}),
+                Some(("2 of 3", "2")),
+            ),
+            (
+                json!({"observedGeneration": 2, "replicas": 3, "updatedReplicas": 3, "availableReplicas": 2}),
+                Some(("2 of 3", "2")),
+            ),
+            (
+                json!({"observedGeneration": 2, "replicas": 3, "updatedReplicas": 3, "availableReplicas": 3}),
+                None,
+            ),
         ];
         for (status, want) in rows {
             let found = measure(&deployment(status.clone()));
@@ -146,6 +177,9 @@ mod tests {
         assert_eq!(pod("node-1", json!({"phase": "Pending"})).as_deref(), Some("bound to a node"));
         assert_eq!(pod("node-1", json!({"phase": "Failed"})).as_deref(), Some("failed"));
         assert_eq!(pod("node-1", json!({"phase": "Succeeded"})), None);
-        assert_eq!(pod("node-1", json!({"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]})), None);
+        assert_eq!(
+            pod("node-1", json!({"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]})),
+            None
+        );
     }
 }

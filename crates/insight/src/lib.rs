@@ -5,14 +5,16 @@
 
 mod blocker;
 mod chain;
+pub mod explore;
 mod gap;
 mod gaps;
-mod look;
+pub mod look;
+pub mod requests;
+pub mod sweep;
 mod verdict;
 
 pub use blocker::{Blocker, Refusal};
 pub use chain::{Link, Said, why};
 pub use gap::{Measure, measure};
 pub use gaps::{Gap, Gaps};
-pub use look::{children, new_replica_set, pods_of, services_of};
 pub use verdict::{Kind, Verdict, but, settled, verdict};

@@ -7,15 +7,23 @@ use kubestep_model::{Deployment, Kind, Object, Pod, ReplicaSet, Service, text::S
 const REVISION: &str = "deployment.kubernetes.io/revision";
 
 /// Objects of a kind that this owner manages.
-pub fn children<'a>(store: &'a Store, owner: &Object, kind: Kind) -> impl Iterator<Item = &'a Object> + use<'a> {
+pub fn children<'a>(
+    store: &'a Store,
+    owner: &Object,
+    kind: Kind,
+) -> impl Iterator<Item = &'a Object> + use<'a> {
     let uid = owner.meta().uid.clone();
-    store.list(kind, Some(&owner.meta().namespace)).filter(move |o| o.meta().controller().is_some_and(|c| c.uid == uid))
+    store
+        .list(kind, Some(&owner.meta().namespace))
+        .filter(move |o| o.meta().controller().is_some_and(|c| c.uid == uid))
 }
 
 /// The pods that an object stands for: its own, or those of the ReplicaSets it manages.
 pub fn pods_of<'a>(store: &'a Store, owner: &Object) -> Vec<&'a Pod> {
     match owner {
-        Object::Deployment(_) => children(store, owner, Kind::ReplicaSet).flat_map(|set| pods_of(store, set)).collect(),
+        Object::Deployment(_) => {
+            children(store, owner, Kind::ReplicaSet).flat_map(|set| pods_of(store, set)).collect()
+        }
         _ => children(store, owner, Kind::Pod).filter_map(|o| o.get::<Pod>()).collect(),
     }
 }
@@ -28,7 +36,9 @@ pub fn revision(set: &ReplicaSet) -> i64 {
 /// The ReplicaSet of the Deployment's last revision.
 pub fn new_replica_set<'a>(store: &'a Store, deployment: &Deployment) -> Option<&'a ReplicaSet> {
     let owner = Object::from(deployment.clone());
-    children(store, &owner, Kind::ReplicaSet).filter_map(|o| o.get::<ReplicaSet>()).max_by_key(|s| (revision(s), s.metadata.creation_timestamp))
+    children(store, &owner, Kind::ReplicaSet)
+        .filter_map(|o| o.get::<ReplicaSet>())
+        .max_by_key(|s| (revision(s), s.metadata.creation_timestamp))
 }
 
 /// Services whose selector matches a pod.

@@ -33,22 +33,37 @@ pub fn verdict(world: &World, gaps: &Gaps) -> Verdict {
     let Some((key, gap)) = gaps.oldest() else {
         return Verdict { kind: Kind::Converged, since: gaps.closed_since(), object: None, blocker: None };
     };
-    let end = |key: &Key| why(world, gaps, key).into_iter().last().and_then(|l| l.blocker.map(|b| (l.object, b)));
+    let end =
+        |key: &Key| why(world, gaps, key).into_iter().last().and_then(|l| l.blocker.map(|b| (l.object, b)));
     let blocker = end(key);
     let moves = something_moves(world) || gaps.iter().any(|(k, _)| end(k).is_none_or(|(_, b)| !b.stalls()));
     let kind = if moves { Kind::Converging } else { Kind::Stalled };
     let since = gaps.iter().map(|(_, g)| g.moved).max().unwrap_or(gap.moved);
-    Verdict { kind, since: if kind == Kind::Stalled { since } else { gap.opened }, object: Some((key.clone(), gap.opened)), blocker }
+    Verdict {
+        kind,
+        since: if kind == Kind::Stalled { since } else { gap.opened },
+        object: Some((key.clone(), gap.opened)),
+        blocker,
+    }
 }
 
 /// Whether an object's change is on its way, a loop thinks, or a request that is no repetition is under way.
 fn something_moves(world: &World) -> bool {
     let counts = |kind: ObjectKind| !matches!(kind, ObjectKind::Event | ObjectKind::Lease);
     world.enabled().into_iter().any(|(_, step)| match step {
-        Step::Deliver(ProcessId::Kubelet(_), _) | Step::Wake(..) | Step::Timer(..) | Step::Runtime(_) | Step::Period(..) | Step::Client(_) => false,
+        Step::Deliver(ProcessId::Kubelet(_), _)
+        | Step::Wake(..)
+        | Step::Timer(..)
+        | Step::Runtime(_)
+        | Step::Period(..)
+        | Step::Client(_) => false,
         Step::Deliver(_, kind) => counts(kind),
         Step::Think(_, _, key) => !key.name.is_empty(),
-        Step::Serve(id) => world.flights().find(|(f, _)| **f == id).is_some_and(|(_, f)| !f.request.verb.reads() && counts(f.request.verb.kind()) && f.request.verb.kind() != ObjectKind::Node),
+        Step::Serve(id) => world.flights().find(|(f, _)| **f == id).is_some_and(|(_, f)| {
+            !f.request.verb.reads()
+                && counts(f.request.verb.kind())
+                && f.request.verb.kind() != ObjectKind::Node
+        }),
     })
 }
 
@@ -62,9 +77,15 @@ pub fn but(world: &World) -> Option<Key> {
     let services = world.store().list(ObjectKind::Service, None).filter_map(|o| o.get::<Service>());
     let ready = |e: &Endpoint| e.conditions.ready != Some(false);
     services.filter(|s| !s.spec.selector.is_empty()).find_map(|s| {
-        let mut slices = world.store().list(ObjectKind::EndpointSlice, Some(&s.metadata.namespace)).filter_map(|o| o.get::<EndpointSlice>());
+        let mut slices = world
+            .store()
+            .list(ObjectKind::EndpointSlice, Some(&s.metadata.namespace))
+            .filter_map(|o| o.get::<EndpointSlice>());
         let label = "kubernetes.io/service-name";
-        let any = slices.any(|slice| slice.metadata.labels.get(label).is_some_and(|n| **n == *s.metadata.name) && slice.endpoints.iter().any(ready));
+        let any = slices.any(|slice| {
+            slice.metadata.labels.get(label).is_some_and(|n| **n == *s.metadata.name)
+                && slice.endpoints.iter().any(ready)
+        });
         (!any).then(|| Key::new(ObjectKind::Service, s.metadata.namespace.clone(), s.metadata.name.clone()))
     })
 }
