@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fault {
     /// The API server refused.
-    Status(Status),
+    Status(Box<Status>),
     /// kubectl itself refuses.
     Text(String),
     /// Several at once.
@@ -16,7 +16,7 @@ pub enum Fault {
 
 impl From<Status> for Fault {
     fn from(status: Status) -> Self {
-        Fault::Status(status)
+        Fault::Status(Box::new(status))
     }
 }
 

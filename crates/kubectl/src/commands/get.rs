@@ -1,5 +1,7 @@
 //! `kubectl get`.
 
+mod watch;
+
 use super::common;
 use crate::{
     args::{Args, Flag, Takes, flag, not_done, short},
@@ -37,8 +39,8 @@ pub(super) const FLAGS: &[Flag] = &[
     not_done("raw", Takes::Text),
     not_done("kustomize", Takes::Text),
     not_done("output-watch-events", Takes::Bool),
-    not_done("watch-only", Takes::Bool),
-    Flag { long: "watch", short: Some('w'), takes: Takes::Bool, done: false },
+    flag("watch-only", Takes::Bool),
+    short("watch", 'w', Takes::Bool),
 ];
 
 pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
@@ -60,6 +62,9 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
         ));
     }
     let select = Select { types_alone: true, ..Select::from(args, &args.words) };
+    if args.on("watch") || args.on("watch-only") {
+        return watch::run(kc, args, &format, &select);
+    }
     let mut found = select::find(kc, &select)?;
     if args.on("ignore-not-found") {
         found.faults.retain(|fault| !common::is_not_found(fault));
@@ -97,6 +102,18 @@ fn in_order(kc: &mut Kc<'_>, objects: &[Object], field: &str) -> Flow<Vec<usize>
     sort::order(&values, field).map_err(|why| kc.fail(why))
 }
 
+/// The columns that the flags ask for.
+fn shape(args: &Args, format: &Format, kind: Kind) -> Shape {
+    Shape {
+        wide: *format == Format::Human { wide: true },
+        no_headers: args.on("no-headers"),
+        show_labels: args.on("show-labels"),
+        label_columns: args.all("label-columns").to_vec(),
+        namespace: args.on("all-namespaces") && kind.namespaced(),
+        kind: args.on("show-kind"),
+    }
+}
+
 fn human(kc: &mut Kc<'_>, args: &Args, format: &Format, found: Found) -> Flow<i32> {
     let mut groups: Vec<(Kind, Vec<Object>)> = Vec::new();
     for Info { object, .. } in found.infos {
@@ -119,14 +136,7 @@ fn human(kc: &mut Kc<'_>, args: &Args, format: &Format, found: Found) -> Flow<i3
             _ => (0..objects.len()).collect(),
         };
         let objects: Vec<&Object> = places.into_iter().map(|at| &objects[at]).collect();
-        let shape = Shape {
-            wide: *format == Format::Human { wide: true },
-            no_headers: args.on("no-headers"),
-            show_labels: args.on("show-labels"),
-            label_columns: args.all("label-columns").to_vec(),
-            namespace: everywhere && kind.namespaced(),
-            kind: kinds.len() > 1 || args.on("show-kind"),
-        };
+        let shape = Shape { kind: kinds.len() > 1 || args.on("show-kind"), ..shape(args, format, *kind) };
         if printed && !shape.no_headers {
             kc.out("\n");
         }

@@ -106,9 +106,7 @@ pub fn relaxed(text: &str) -> Result<String, String> {
         return Ok(String::new());
     }
     let wrong = || {
-        format!(
-            "unexpected path string, expected a 'name1.name2' or '.name1.name2' or '{{name1.name2}}' or '{{.name1.name2}}'"
-        )
+        "unexpected path string, expected a 'name1.name2' or '.name1.name2' or '{name1.name2}' or '{.name1.name2}'".to_owned()
     };
     let inner = match text.strip_prefix('{') {
         Some(rest) => rest.strip_suffix('}').ok_or_else(wrong)?,

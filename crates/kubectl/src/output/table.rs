@@ -33,9 +33,31 @@ pub struct Printed {
 
 /// The table of objects of one kind; nothing if there are none.
 pub fn table(kind: Kind, objects: &[&Object], now: Instant, shape: &Shape) -> Printed {
+    let text = lines(kind, objects, now, shape);
+    let aligned = Tabs::TABLE.align(&text);
+    let spans = spans(&aligned, objects, usize::from(!shape.no_headers));
+    Printed { text: aligned, spans }
+}
+
+/// More of a table that grows, as with `--watch`: its columns are never narrower than they were.
+pub fn more(
+    kind: Kind,
+    objects: &[&Object],
+    now: Instant,
+    shape: &Shape,
+    widths: &mut Vec<usize>,
+) -> Printed {
+    let text = lines(kind, objects, now, shape);
+    let aligned = Tabs::TABLE.align_on(&text, widths);
+    let spans = spans(&aligned, objects, usize::from(!shape.no_headers));
+    Printed { text: aligned, spans }
+}
+
+/// The lines of a table, with tabs between the cells.
+fn lines(kind: Kind, objects: &[&Object], now: Instant, shape: &Shape) -> String {
     let printer = printers::of(kind);
     if objects.is_empty() {
-        return Printed::default();
+        return String::new();
     }
     let shown: Vec<(usize, &Column)> =
         printer.columns.iter().enumerate().filter(|(_, c)| shape.wide || !c.wide).collect();
@@ -50,9 +72,7 @@ pub fn table(kind: Kind, objects: &[&Object], now: Instant, shape: &Shape) -> Pr
     if let Some(first) = lines.first_mut() {
         pad(first, &widths);
     }
-    let aligned = Tabs::TABLE.align(&lines.iter().map(|line| line.join("\t") + "\n").collect::<String>());
-    let spans = spans(&aligned, objects, usize::from(!shape.no_headers));
-    Printed { text: aligned, spans }
+    lines.iter().map(|line| line.join("\t") + "\n").collect()
 }
 
 /// How many bytes the longest cell of each column has, before it is cut.

@@ -35,6 +35,31 @@ impl Tabs {
         out
     }
 
+    /// Aligns lines that all have the same columns, never narrower than those that were aligned before.
+    pub fn align_on(self, text: &str, widths: &mut Vec<usize>) -> String {
+        let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split('\t').collect()).collect();
+        for line in &lines {
+            for (at, cell) in line.iter().enumerate() {
+                if widths.len() <= at {
+                    widths.push(self.min);
+                }
+                widths[at] = widths[at].max(cell.chars().count() + self.padding);
+            }
+        }
+        let mut out = String::with_capacity(text.len() * 2);
+        for line in &lines {
+            for (at, cell) in line.iter().enumerate() {
+                out.push_str(cell);
+                if at + 1 < line.len() {
+                    let blanks = widths[at].saturating_sub(cell.chars().count());
+                    out.extend(std::iter::repeat_n(' ', blanks));
+                }
+            }
+            out.push('\n');
+        }
+        out
+    }
+
     /// For each line the widths of all its cells but the last.
     fn widths(self, lines: &[Vec<&str>]) -> Vec<Vec<usize>> {
         let mut widths: Vec<Vec<usize>> = lines.iter().map(|line| vec![0; line.len() - 1]).collect();

@@ -4,6 +4,7 @@
 //! The recordings give each object's changes with their times, and each event's. A command ran for a tenth of a second
 //! or so, so several moments are tried: that is the recording's race window, and the only thing that may vary.
 
+mod events;
 mod past;
 mod text;
 mod writes;

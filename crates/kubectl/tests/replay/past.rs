@@ -13,7 +13,7 @@ use std::{
 };
 
 /// Kind, namespace, name.
-type Name = (String, String, String);
+pub(crate) type Name = (String, String, String);
 
 struct Change {
     at: f64,
@@ -29,7 +29,7 @@ pub(crate) struct Past {
     always: BTreeMap<Name, Arc<Object>>,
     /// Objects of which the state before their first change is not known.
     unknown: BTreeMap<Name, f64>,
-    events: Vec<(f64, Name, Arc<Object>)>,
+    pub(crate) events: Vec<(f64, Name, Arc<Object>)>,
 }
 
 fn name_of(value: &Value) -> Name {
@@ -157,71 +157,8 @@ impl Past {
         }
     }
 
-    /// Event objects, as they were after each time that one was written. Their names, which the recordings leave out,
-    /// are made of the object's and the time of the first, as upstream makes them.
-    fn read_events(&mut self, recording: &Value) {
-        let mut known: BTreeMap<String, (String, f64)> = BTreeMap::new();
-        for event in recording["events"].as_array().expect("there are events") {
-            let text = |field: &str| event[field].as_str().unwrap_or_default();
-            let at = event["at"].as_f64().unwrap_or_default();
-            let message = text("message");
-            let combined = message.starts_with("(combined from similar events)");
-            let shown = if combined { "" } else { message };
-            let id = format!(
-                "{}|{}|{}|{}|{shown}|{combined}",
-                text("regarding"),
-                text("reason"),
-                text("from"),
-                text("namespace")
-            );
-            let count = event["count"].as_i64().unwrap_or(1);
-            let (kind, about) = text("regarding").split_once('/').unwrap_or_default();
-            let fresh = count <= 1 && !combined;
-            if fresh || !known.contains_key(&id) {
-                let nanos = (at * 1e9) as i64;
-                known.insert(id.clone(), (format!("{about}.{nanos:016x}{:04x}", known.len()), at));
-            }
-            let (name, first) = known[&id].clone();
-            let subject = self.find_at(kind, text("namespace"), about, at + 0.1);
-            let meta = subject.as_deref().map(Object::meta);
-            let uid = meta.map(|m| m.uid.to_string()).unwrap_or_default();
-            let namespace = if text("namespace").is_empty() { "default" } else { text("namespace") };
-            let of_node = matches!(kind, "Node");
-            let container = container(subject.as_deref(), text("reason"), text("from"), message);
-            let scheduler = text("from") == "default-scheduler";
-            let time = |t: f64| Value::String(format!("T+{:.1}s", t.floor()));
-            let mut object = json!({
-                "apiVersion": "v1", "kind": "Event",
-                "metadata": {"name": name, "namespace": namespace, "creationTimestamp": time(first), "uid": format!("event-{name}")},
-                "involvedObject": {
-                    "kind": kind, "name": about,
-                    "namespace": if of_node { "" } else { namespace },
-                    // Before it is registered, the kubelet does not know its node's uid.
-                    "uid": if of_node && matches!(text("reason"), "Starting" | "NodeHasSufficientMemory" | "NodeHasNoDiskPressure" | "NodeHasSufficientPID") { String::new() } else { uid },
-                    "fieldPath": container,
-                },
-                "reason": text("reason"), "message": message, "type": text("type"), "count": count,
-                "source": {"component": text("from")},
-                "firstTimestamp": time(first), "lastTimestamp": time(at),
-            });
-            if scheduler {
-                object["eventTime"] = Value::String(format!("T+{first:.6}s"));
-                object["reportingComponent"] = object["source"]["component"].clone();
-                object["source"] = json!({});
-                object["firstTimestamp"] = Value::Null;
-                object["lastTimestamp"] = Value::Null;
-                object["count"] = json!(0);
-                if count > 1 {
-                    object["series"] = json!({"count": count, "lastObservedTime": format!("T+{at:.6}s")});
-                }
-            }
-            let value = Object::from_value(Kind::Event, absolute(&object)).expect("an event can be read");
-            self.events.push((at, ("Event".into(), namespace.into(), name), Arc::new(value)));
-        }
-    }
-
     /// The state of an object at a moment, or its first one after it.
-    fn find_at(&self, kind: &str, namespace: &str, name: &str, at: f64) -> Option<Arc<Object>> {
+    pub(crate) fn find_at(&self, kind: &str, namespace: &str, name: &str, at: f64) -> Option<Arc<Object>> {
         let wanted = |c: &&Change| {
             c.name.0 == kind
                 && c.name.2 == name
@@ -351,7 +288,7 @@ impl Past {
             let answer = match &ask {
                 ClientAsk::Api(request) => ClientTold::Reply(answer(request, now)),
                 ClientAsk::Watch { kind, namespace, name, from, until } => {
-                    let end = until.map(|u| seconds(u)).unwrap_or(f64::INFINITY);
+                    let end = until.map(seconds).unwrap_or(f64::INFINITY);
                     let fits = |c: &&Change| {
                         c.name.0 == kind.name()
                             && namespace.as_ref().is_none_or(|n| **n == *c.name.1)
@@ -444,29 +381,18 @@ fn seconds(at: Instant) -> f64 {
 
 /// A field as field selectors name it.
 fn field_of(o: &Object, field: &str) -> String {
+    if let (Object::Event(event), Some(part)) = (o, field.strip_prefix("involvedObject.")) {
+        let about = &event.involved_object;
+        return match part {
+            "kind" => about.kind.clone(),
+            "name" => about.name.to_string(),
+            "namespace" => about.namespace.to_string(),
+            _ => about.uid.to_string(),
+        };
+    }
     let pointer = format!("/{}", field.replace('.', "/"));
     match o.to_value().pointer(&pointer) {
         Some(Value::String(text)) => text.clone(),
         _ => String::new(),
     }
-}
-
-/// The field path of a kubelet's event about a container, which the recordings leave out.
-fn container(about: Option<&Object>, reason: &str, from: &str, message: &str) -> String {
-    let of_container = matches!(
-        reason,
-        "Pulling" | "Pulled" | "Created" | "Started" | "Killing" | "Failed" | "BackOff" | "Unhealthy"
-    );
-    let Some(Object::Pod(pod)) = about else { return String::new() };
-    if !from.starts_with("kubelet") || !of_container {
-        return String::new();
-    }
-    let named = pod.spec.containers.iter().find(|c| message.contains(&format!("container {}", c.name)));
-    let by_image = pod
-        .spec
-        .containers
-        .iter()
-        .find(|c| !c.image.is_empty() && message.contains(&format!("\"{}\"", c.image)));
-    let container = named.or(by_image).or(pod.spec.containers.first());
-    container.map(|c| format!("spec.containers{{{}}}", c.name)).unwrap_or_default()
 }

@@ -1,0 +1,295 @@
+//! Lines that a person may type wrong: each gets words and an exit code.
+
+use kubestep_kubectl::Kubectl;
+use kubestep_model::{
+    Answer, Dice, Instant, Kind, Object, Status, Verb,
+    client::{Client, ClientAsk, ClientTold, ClientTurn, Stream, WatchEvent},
+};
+use serde_json::json;
+use std::{collections::BTreeMap, sync::Arc};
+
+fn files() -> Arc<BTreeMap<String, String>> {
+    let pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, image: i}]}\n";
+    Arc::new(BTreeMap::from([
+        ("p.yaml".to_owned(), pod.to_owned()),
+        ("empty.yaml".to_owned(), "# nothing\n".to_owned()),
+        ("broken.yaml".to_owned(), "a: [b\n".to_owned()),
+    ]))
+}
+
+/// A cluster with one deployment and one pod.
+fn objects() -> Vec<Object> {
+    let meta = |name: &str| json!({"name": name, "namespace": "default", "uid": name, "resourceVersion": "7", "labels": {"app": "web"}});
+    let template = json!({"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "web", "image": "web:1"}]}});
+    let deployment = json!({"metadata": meta("web"), "spec": {"replicas": 1, "selector": {"matchLabels": {"app": "web"}}, "template": template}});
+    let pod = json!({"metadata": meta("web-1"), "spec": template["spec"], "status": {"phase": "Running"}});
+    vec![
+        Object::from_value(Kind::Deployment, deployment).expect("a deployment"),
+        Object::from_value(Kind::Pod, pod).expect("a pod"),
+    ]
+}
+
+fn answer(ask: &ClientAsk) -> ClientTold {
+    let ClientAsk::Api(request) = ask else {
+        return match ask {
+            // One change of the pod, then nothing.
+            ClientAsk::Watch { kind: Kind::Pod, from: 7, until: None, .. } => {
+                let mut pod = objects().remove(1);
+                pod.meta_mut().name = "web-with-a-longer-name".into();
+                ClientTold::Events { events: vec![WatchEvent::Added(pod)], revision: 8 }
+            }
+            ClientAsk::Watch { from, .. } => ClientTold::Events { events: vec![], revision: *from },
+            ClientAsk::Sleep(_) => ClientTold::Slept,
+            _ => ClientTold::Text(Ok(("text\n".into(), 3))),
+        };
+    };
+    let all = objects();
+    let found = |key: &kubestep_model::Key| all.iter().find(|o| o.key() == *key).cloned();
+    ClientTold::Reply(match &request.verb {
+        Verb::List { kind, .. } => {
+            Ok(Answer::List { items: all.into_iter().filter(|o| o.kind() == *kind).collect(), revision: 7 })
+        }
+        Verb::Get { key, .. }
+        | Verb::Patch { key, .. }
+        | Verb::Delete { key, .. }
+        | Verb::Replace { key, .. } => found(key)
+            .map(|object| Answer::Object { object, warnings: vec![] })
+            .ok_or_else(|| Status::not_found(key.kind, &key.name)),
+        other => Err(Status::bad_request(format!("{} is refused", other.name()))),
+    })
+}
+
+/// Exit code, standard output and standard error of a line.
+fn run(line: &str) -> (i32, String, String) {
+    let client = Kubectl::new(line, files(), "default");
+    let mut told: Vec<ClientTurn> = vec![];
+    loop {
+        let progress = client.run(Instant::START, &told);
+        let join = |stream: Stream| {
+            progress.output.iter().filter(|c| c.stream == stream).map(|c| c.text.as_str()).collect::<String>()
+        };
+        for chunk in &progress.output {
+            for span in &chunk.spans {
+                assert!(
+                    chunk.text.get(span.start as usize..span.end as usize).is_some(),
+                    "{line}: a span lies outside"
+                );
+            }
+        }
+        match progress.next {
+            Ok(code) => return (code, join(Stream::Out), join(Stream::Err)),
+            Err(ask) => {
+                let told_now = answer(&ask);
+                let at = match &ask {
+                    ClientAsk::Watch { until, .. } => until.unwrap_or(Instant::NEVER),
+                    _ => Instant::START,
+                };
+                let waits_for_ever = matches!(
+                    &ask,
+                    ClientAsk::Watch { until: None, from: 8.., .. }
+                        | ClientAsk::Watch { kind: Kind::Deployment, until: None, .. }
+                );
+                told.push(ClientTurn { ask, told: told_now, at });
+                assert!(told.len() < 300, "{line} does not end");
+                if waits_for_ever {
+                    return (0, join(Stream::Out), join(Stream::Err));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn wrong_lines_get_kubectls_words() {
+    let resources = "You must provide one or more resources by argument or filename.\nExample resource specifications include:\n   '-f rsrc.yaml'\n   '--filename=rsrc.json'\n   '<resource> <name>'\n   '<resource>'\n";
+    for (line, want) in [
+        (
+            "kubectl aply -f m.yaml",
+            "error: unknown command \"aply\" for \"kubectl\"\n\nDid you mean this?\n\tapply\n",
+        ),
+        (
+            "kubectl gett pods",
+            "error: unknown command \"gett\" for \"kubectl\"\n\nDid you mean this?\n\tset\n\tget\n",
+        ),
+        ("kubectl get deploy --foo", "error: unknown flag: --foo\nSee 'kubectl get --help' for usage.\n"),
+        ("kubectl apply", "error: must specify one of -f and -k\n"),
+        ("kubectl create", "error: must specify one of -f and -k\n"),
+        (
+            "kubectl apply m.yaml",
+            "error: Unexpected args: [m.yaml]\nSee 'kubectl apply -h' for help and examples\n",
+        ),
+        ("kubectl apply -f missing.yaml", "error: the path \"missing.yaml\" does not exist\n"),
+        ("kubectl apply -f empty.yaml", "error: no objects passed to apply\n"),
+        (
+            "kubectl apply -f p.yaml --validate=maybe",
+            "error: invalid - validate option \"maybe\"; must be one of: strict (or true), warn, ignore (or false)\n",
+        ),
+        ("kubectl delete", &format!("error: {resources}")),
+        ("kubectl scale --replicas=2", &format!("error: {resources}")),
+        ("kubectl delete cm", "error: resource(s) were provided, but no name was specified\n"),
+        ("kubectl delete widgets one", "error: the server doesn't have a resource type \"widgets\"\n"),
+        ("kubectl get widgets", "error: the server doesn't have a resource type \"widgets\"\n"),
+        (
+            "kubectl rollout cart",
+            "error: unknown command \"cart\"\nSee 'kubectl rollout -h' for help and examples\n",
+        ),
+        ("kubectl get deploy none", "Error from server (NotFound): deployments.apps \"none\" not found\n"),
+        (
+            "kubectl delete deploy/a svc/b",
+            "Error from server (NotFound): deployments.apps \"a\" not found\nError from server (NotFound): services \"b\" not found\n",
+        ),
+        (
+            "kubectl get pods,svc none",
+            "Error from server (NotFound): pods \"none\" not found\nError from server (NotFound): services \"none\" not found\n",
+        ),
+        (
+            "kubectl logs none",
+            "error: error from server (NotFound): pods \"none\" not found in namespace \"default\"\n",
+        ),
+        (
+            "kubectl label deploy web app=x",
+            "error: 'app' already has a value (web), and --overwrite is false\n",
+        ),
+        ("kubectl scale deploy web", "error: required flag(s) \"replicas\" not set\n"),
+        ("kubectl run p2", "error: required flag(s) \"image\" not set\n"),
+        (
+            "kubectl patch deploy none -p '{}'",
+            "Error from server (NotFound): deployments.apps \"none\" not found\n",
+        ),
+        (
+            "kubectl patch deploy web -p '{\"spec\":{\"replicas\":3}'",
+            "Error from server (BadRequest): invalid JSON patch\n",
+        ),
+        (
+            "kubectl wait --for=jsonpath={.spec.replicas}=9 deploy/web --timeout=1s",
+            "error: timed out waiting for the condition on deployments/web\n",
+        ),
+        (
+            "kubectl get pods -o what",
+            "error: unable to match a printer suitable for the output format \"what\", allowed formats are: custom-columns,custom-columns-file,go-template,go-template-file,json,jsonpath,jsonpath-as-json,jsonpath-file,kyaml,name,template,templatefile,wide,yaml\n",
+        ),
+        ("kubectl port-forward pod/a 80", "error: kubectl port-forward: Kubestep does not do this\n"),
+        ("kubectl get pods 'x", "error: unexpected EOF while looking for matching `''\n"),
+    ] {
+        let (code, _, err) = run(line);
+        assert_eq!((code, err.as_str()), (1, want), "{line}");
+    }
+    assert_eq!(
+        run("kubectl get svc -n nowhere"),
+        (0, String::new(), "No resources found in nowhere namespace.\n".into())
+    );
+    assert_eq!(run("kubectl delete cm --all"), (0, "No resources found\n".into(), String::new()));
+    assert_eq!(run("kubectl delete cm x --ignore-not-found"), (0, String::new(), String::new()));
+}
+
+#[test]
+fn a_watched_table_grows() {
+    let (_, out, _) = run("kubectl get pods -w");
+    let want = "NAME    READY   STATUS    RESTARTS   AGE\nweb-1   0/1     Running   0          <unknown>\nweb-with-a-longer-name   0/1     Running   0          <unknown>\n";
+    assert_eq!(out, want);
+    assert_eq!(run("kubectl get pods -w -o name -l app=web").1, "pod/web-1\npod/web-with-a-longer-name\n");
+}
+
+#[test]
+fn any_line_ends_with_words() {
+    let words = [
+        "kubectl",
+        "get",
+        "describe",
+        "apply",
+        "delete",
+        "scale",
+        "set",
+        "image",
+        "env",
+        "resources",
+        "selector",
+        "rollout",
+        "status",
+        "undo",
+        "history",
+        "restart",
+        "pause",
+        "resume",
+        "label",
+        "annotate",
+        "patch",
+        "replace",
+        "create",
+        "run",
+        "logs",
+        "exec",
+        "wait",
+        "cordon",
+        "taint",
+        "pods",
+        "deploy",
+        "deploy/web",
+        "deployment.apps",
+        "web",
+        "svc,po",
+        "all",
+        "-f",
+        "p.yaml",
+        "broken.yaml",
+        "-o",
+        "wide",
+        "yaml",
+        "json",
+        "name",
+        "jsonpath={.items[*].a",
+        "custom-columns=A:.b",
+        "-l",
+        "app=web",
+        "a in (b",
+        "-A",
+        "-n",
+        "x",
+        "--replicas=3",
+        "--replicas",
+        "-1",
+        "--to-revision=2",
+        "--all",
+        "--",
+        "a=b",
+        "a-",
+        "k=v:NoSchedule",
+        "--overwrite",
+        "-p",
+        "{",
+        "[]",
+        "--type=json",
+        "--for=delete",
+        "--timeout=1s",
+        "--dry-run=client",
+        "--dry-run",
+        "--force",
+        "--sort-by=.metadata.name",
+        "--field-selector",
+        "'",
+        "\"",
+        "\\",
+        "",
+        "é\u{1b}",
+        "--cascade",
+        "--watch=false",
+        "--image=x",
+        "--show-labels",
+        "-L",
+        "--no-headers",
+        "--help",
+        "--grace-period=0",
+        "-w",
+        "--watch-only",
+    ];
+    let mut dice = Dice::new(7);
+    let mut draw = |n: usize| dice.below("line", u32::try_from(n).unwrap_or(1)) as usize;
+    for _ in 0..10_000 {
+        let mut line: Vec<&str> = vec!["kubectl"];
+        line.extend((0..1 + draw(7)).map(|_| words[draw(words.len())]));
+        let line = line.join(" ");
+        let (code, out, err) = run(&line);
+        let silent = out.is_empty() && err.is_empty();
+        assert!(code == 0 || !silent, "{line}: exit code {code} without a word");
+    }
+}
