@@ -1,7 +1,9 @@
 //! `kubestep`: the engine without a page.
 
 mod compare;
+mod explore;
 mod record;
+mod sweep;
 mod vectors;
 
 use std::process::ExitCode;
@@ -11,6 +13,8 @@ const USAGE: &str = "usage: kubestep COMMAND …
   record SESSION.yaml [-o OUT.json] [--pace GOLDEN.json] [--seed N]   play a session script and write a recording
   compare GOLDEN.json OURS.json [--twin TWIN.json] [--only PART]      what differs between two recordings
   vectors NAME CASES.json [-o OUT.json]                               the pure functions, case by case
+  explore FILE [--crashes N]                                          every order on a small world
+  sweep --seeds A..B                                                  random scenarios with faults, then heal and demand calm
 
 A command alone says more.";
 
@@ -21,6 +25,8 @@ fn main() -> ExitCode {
             "compare" => compare::main(rest),
             "record" => record::main(rest),
             "vectors" => vectors::main(rest),
+            "explore" => explore::main(rest),
+            "sweep" => sweep::main(rest),
             _ => usage(),
         },
         None => usage(),

@@ -76,8 +76,8 @@ pub struct Record {
 impl Record {
     /// Whether people count it as a step: something visible changed, or a person acted. Leases are background.
     pub fn visible(&self) -> bool {
-        !self.changes.is_empty()
-            || matches!(self.what, What::Act { .. })
+        self.changes.iter().any(|c| c.key.kind != Kind::Lease)
+            || matches!(&self.what, What::Act { text } if !text.is_empty())
             || matches!(&self.what, What::Runtime { reports, .. } if !reports.is_empty())
     }
 }
