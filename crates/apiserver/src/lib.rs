@@ -19,6 +19,7 @@ mod refuse;
 mod scale;
 mod serve;
 mod service_fields;
+mod status_patch;
 mod store;
 mod strategy;
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //!
 //! Upstream: k8s.io/apiserver/pkg/endpoints/handlers/patch.go (v1.37).
 
-use crate::{decode, refuse, scale, strategy, turn::Turn, update};
+use crate::{decode, refuse, scale, status_patch, strategy, turn::Turn, update};
 use kubestep_model::{Key, Object, PatchKind, Pod, Reason, Reply, Status, Subresource, patch, schema};
 use serde_json::{Value, json};
 
@@ -35,7 +35,11 @@ pub(crate) fn patch(
     if part == Subresource::Status
         && let Object::Pod(pod) = &old
     {
-        let new = patch_pod_status(pod, kind, patch)?;
+        let plain = (kind == PatchKind::Strategic).then(|| status_patch::apply(pod, patch)).flatten();
+        let new = match plain {
+            Some(new) => new,
+            None => general_status_patch(pod, kind, patch)?,
+        };
         let object = finish_status(turn, new.into(), old)?;
         return Ok(turn.show(object));
     }
@@ -70,8 +74,8 @@ fn merged(object: &Value, key: &Key, kind: PatchKind, patch: &Value) -> Result<V
     }
 }
 
-/// A kubelet's write: only status and metadata are taken apart, not the whole pod.
-fn patch_pod_status(old: &Pod, kind: PatchKind, patch: &Value) -> Result<Pod, Status> {
+/// A write of a pod's status: only status and metadata are taken apart, not the whole pod.
+pub(crate) fn general_status_patch(old: &Pod, kind: PatchKind, patch: &Value) -> Result<Pod, Status> {
     let part = json!({
         "apiVersion": "v1",
         "kind": "Pod",
