@@ -79,6 +79,12 @@ const GLOBAL: &[Flag] = &[
     Flag { long: "server", short: Some('s'), takes: Takes::Text, done: false },
 ];
 
+/// The flags that are done, a command's own and those of every command, each with whether a value follows it.
+pub(crate) fn done(flags: &[Flag]) -> Vec<(&'static str, bool)> {
+    let known = flags.iter().chain(GLOBAL).filter(|f| f.done);
+    known.map(|f| (f.long, !matches!(f.takes, Takes::Bool | Takes::Maybe(_)))).collect()
+}
+
 /// What was given on a command's line.
 #[derive(Clone, Debug, Default)]
 pub struct Args {

@@ -142,6 +142,32 @@ pub(crate) const COMMANDS: &[Entry] = &[
     not_done("options"),
 ];
 
+/// What may come next on a line: names of commands, or a command's flags with whether a value follows them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Following {
+    /// The names of the commands of a group.
+    Commands(Vec<&'static str>),
+    /// The command that the words name, as `rollout status`, and its flags.
+    Command(String, Vec<(&'static str, bool)>),
+}
+
+/// What may follow the words of a line after `kubectl`; none if they name no command that is done here.
+#[must_use]
+pub fn following(words: &[&str]) -> Option<Following> {
+    let (mut entries, mut path) = (COMMANDS, Vec::new());
+    for word in words.iter().filter(|w| !w.starts_with('-')) {
+        let entry = entries.iter().find(|e| e.name == *word)?;
+        path.push(entry.name);
+        match entry.does {
+            Does::Nothing => return None,
+            Does::Group(inner) => entries = inner,
+            Does::Run(flags, _) => return Some(Following::Command(path.join(" "), crate::args::done(flags))),
+        }
+    }
+    let known = entries.iter().filter(|e| !matches!(e.does, Does::Nothing));
+    Some(Following::Commands(known.map(|e| e.name).collect()))
+}
+
 /// Runs the command that the words of a line name.
 pub(crate) fn start(kc: &mut Kc<'_>, words: &[String]) -> Flow<i32> {
     let (name, rest) = first(words);

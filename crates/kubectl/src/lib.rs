@@ -18,6 +18,8 @@ pub mod shell;
 pub mod vectors;
 pub mod workloads;
 
+pub use commands::{Following, following};
+
 use kc::Kc;
 use kubestep_model::{
     Instant,

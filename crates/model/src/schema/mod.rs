@@ -4,6 +4,7 @@
 
 mod decode;
 mod encode;
+mod fields;
 mod interpret;
 mod leaf;
 mod patch_meta;
@@ -12,6 +13,7 @@ pub mod vectors;
 
 pub use decode::{Decoded, FieldNote};
 pub use encode::encode;
+pub use fields::beside;
 pub use interpret::{TypeMeta, decode_text, interpret, strict};
 pub use patch_meta::{PatchMeta, PatchSchema, patch_schema};
 
