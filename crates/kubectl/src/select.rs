@@ -8,8 +8,8 @@ use crate::{
     manifest, resources,
 };
 use kubestep_model::{
-    Key, Kind, Object, Revision,
-    text::{FieldSelector, Selector},
+    Key, Kind, Object, Reason, Revision, Status,
+    text::{FieldSelector, Selector, go::quote},
 };
 use std::sync::Arc;
 
@@ -223,28 +223,44 @@ pub fn get(kc: &mut Kc<'_>, key: Key) -> Flow<Result<Object, Fault>> {
 
 /// Lists kinds, by the selectors.
 pub fn by_kind(kc: &mut Kc<'_>, select: &Select, kinds: &[Kind]) -> Flow<Found> {
-    let labels = match Selector::parse(&select.labels) {
-        Ok(labels) => Some(labels).filter(|l| !l.is_empty()),
-        Err(why) => return Err(kc.fail(format!("unable to parse requirement: {why}"))),
-    };
-    let fields = match FieldSelector::parse(&select.fields) {
-        Ok(fields) => Some(fields).filter(|f| !f.is_empty()),
-        Err(why) => return Err(kc.fail(why)),
-    };
+    let labels = Selector::parse(&select.labels).map(|l| Some(l).filter(|l| !l.is_empty()));
+    let fields = FieldSelector::parse(&select.fields).map(|f| Some(f).filter(|f| !f.is_empty()));
     let mut found = Found::default();
     for &kind in kinds {
         let everywhere = select.all_namespaces || !kind.namespaced();
         let namespace = (!everywhere).then(|| kc.namespace.clone());
-        match kc.list(kind, namespace, labels.clone(), fields.clone())? {
+        let listed = match (&labels, &fields) {
+            (Ok(labels), Ok(fields)) => kc.list(kind, namespace, labels.clone(), fields.clone())?,
+            // What is no selector is refused by the API server.
+            (Err(why), _) | (_, Err(why)) => Err(Status::bad_request(why.clone())),
+        };
+        match listed {
             Ok((items, revision)) => {
                 found.lists.push((kind, revision));
                 let info = |object: Object| Info { key: object.key(), object, source: String::new() };
                 found.infos.extend(items.into_iter().map(info));
             }
-            Err(status) => found.faults.push(status.into()),
+            Err(status) => found.faults.push(not_listed(status, kind, select).into()),
         }
     }
     Ok(found)
+}
+
+/// A refusal to list, with what was to be listed. Upstream: cli-runtime/pkg/resource, EnhanceListError.
+fn not_listed(mut status: Status, kind: Kind, select: &Select) -> Status {
+    if matches!(status.reason, Reason::BadRequest | Reason::NotFound) {
+        let version =
+            if kind.group().is_empty() { format!("/{}", kind.version()) } else { kind.api_version() };
+        let subject = quote(&format!("{version}, Resource={}", kind.resource()));
+        status.message = if select.labels.is_empty() && select.fields.is_empty() {
+            format!("Unable to list {subject}: {}", status.message)
+        } else {
+            let (labels, fields) = (quote(&select.labels), quote(&select.fields));
+            let by = format!("label selector {labels}, field selector {fields}");
+            format!("Unable to find {subject} that match {by}: {}", status.message)
+        };
+    }
+    status
 }
 
 fn from_files(kc: &mut Kc<'_>, select: &Select) -> Flow<Found> {

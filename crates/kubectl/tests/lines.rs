@@ -168,6 +168,10 @@ fn wrong_lines_get_kubectls_words() {
             "kubectl get pods -o what",
             "error: unable to match a printer suitable for the output format \"what\", allowed formats are: custom-columns,custom-columns-file,go-template,go-template-file,json,jsonpath,jsonpath-as-json,jsonpath-file,kyaml,name,template,templatefile,wide,yaml\n",
         ),
+        (
+            "kubectl get pods -l 'a in (b'",
+            "Error from server (BadRequest): Unable to find \"/v1, Resource=pods\" that match label selector \"a in (b\", field selector \"\": unable to parse requirement: found '', expected: ',' or ')'\n",
+        ),
         ("kubectl port-forward pod/a 80", "error: kubectl port-forward: Kubestep does not do this\n"),
         ("kubectl get pods 'x", "error: unexpected EOF while looking for matching `''\n"),
     ] {
