@@ -1,6 +1,6 @@
 //! `kubestep explore`: every order on a small world; prints the shortest way to a broken promise.
 
-use kubestep_cluster::{Act, FaultAct, Latencies, Registry, Settings, Start, World};
+use kubestep_cluster::{Act, FaultAct, Latencies, ProcessId, Registry, Settings, Start, World};
 use kubestep_insight::{
     explore::{Found, explore},
     requests::{Requests, create},
@@ -64,6 +64,7 @@ fn small_world(objects: &[serde_json::Value]) -> Result<World, String> {
     let latencies = Latencies { request: none, delivery: none, think: none, kubectl: none };
     let start = Start { nodes: vec![], registry: Registry::default(), seed: 1, latencies, settings: Settings { selector_check: true } };
     let mut world = World::boot(&start);
+    world.act(Act::Fault(FaultAct::Crash { process: ProcessId::Scheduler }));
     let others: Vec<&str> = world.loops().map(|(c, _)| c.name()).filter(|n| !matches!(*n, "deployment" | "replicaset")).collect();
     for name in others {
         world.act(Act::Fault(FaultAct::Stop { controller: name.into(), stopped: true }));

@@ -145,6 +145,8 @@ fn print(world: &World) -> u128 {
     }
     for (_, state) in world.loops() {
         add(&state.queue.ready().collect::<Vec<_>>());
+        let waiting = state.queue.delayed().filter(|(k, _)| !k.name.is_empty() && state.queue.failures(k) > 0);
+        add(&waiting.map(|(k, _)| k).collect::<Vec<_>>());
         for (key, work) in &state.working {
             add(&(key, &work.asked, &work.replies, &work.running.told, work.running.view.len()));
         }
