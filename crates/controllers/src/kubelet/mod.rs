@@ -10,6 +10,7 @@
 mod actions;
 mod admit;
 mod conditions;
+mod hooks;
 mod images;
 mod node;
 mod patch;

@@ -7,7 +7,7 @@ use super::{
     worker::{Stage, Worker},
 };
 use kubestep_control::{ExecAnswer, Order, ProbeKind};
-use kubestep_model::{Container, Probe as ProbeSpec};
+use kubestep_model::{Container, Instant, Probe as ProbeSpec};
 use std::{sync::Arc, time::Duration};
 
 /// What a probe has found so far about the container that runs now.
@@ -24,13 +24,21 @@ pub(super) struct Probe {
     busy: bool,
 }
 
-/// A command that runs for a probe.
+/// A command that runs in a container, and what for.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Exec {
-    uid: Uid,
-    container: Arc<str>,
-    kind: ProbeKind,
-    id: Arc<str>,
+    pub(super) uid: Uid,
+    pub(super) container: Arc<str>,
+    pub(super) id: Arc<str>,
+    pub(super) purpose: Purpose,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Purpose {
+    Probe(ProbeKind),
+    /// With the grace period and the hook's begin.
+    PreStop(i64, Instant),
+    PostStart,
 }
 
 const KINDS: [ProbeKind; 3] = [ProbeKind::Startup, ProbeKind::Readiness, ProbeKind::Liveness];
@@ -131,7 +139,9 @@ impl Kubelet {
         let Some(id) = self.to_probe(cx, uid, name, kind, spec) else { return };
         self.next_exec += 1;
         let number = self.next_exec;
-        self.execs.insert(number, Exec { uid: uid.clone(), container: name.clone(), kind, id: id.clone() });
+        let purpose = Purpose::Probe(kind);
+        self.execs
+            .insert(number, Exec { uid: uid.clone(), container: name.clone(), id: id.clone(), purpose });
         cx.order(Order::Exec {
             number,
             pod: uid.clone(),
@@ -184,9 +194,18 @@ impl Kubelet {
         Some(id)
     }
 
-    /// A probe's command has ended.
+    /// A command in a container has ended.
     pub(super) fn exec_done(&mut self, cx: &mut Cx<'_>, number: u64, answer: ExecAnswer) {
-        let Some(Exec { uid, container: name, kind, id }) = self.execs.remove(&number) else { return };
+        let Some(exec) = self.execs.remove(&number) else { return };
+        match exec.purpose {
+            Purpose::Probe(kind) => self.probed(cx, exec, kind, answer),
+            Purpose::PreStop(grace, began) => self.pre_stop_done(cx, &exec, grace, began, &answer),
+            Purpose::PostStart => self.post_start_done(cx, &exec, &answer),
+        }
+    }
+
+    fn probed(&mut self, cx: &mut Cx<'_>, exec: Exec, kind: ProbeKind, answer: ExecAnswer) {
+        let Exec { uid, container: name, id, .. } = exec;
         let Some(worker) = self.worker(&uid) else { return };
         let pod = worker.pod.clone();
         let Some(probe) = worker.probes.get_mut(&(name.clone(), kind)) else { return };

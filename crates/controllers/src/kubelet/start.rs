@@ -165,10 +165,13 @@ impl Kubelet {
             cx.event(about.clone(), "Normal", "Created", "Container created".into());
         }
         match result {
-            Ok(_) => {
+            Ok(id) => {
                 worker.reasons.remove(name);
                 cx.event(about, "Normal", "Started", "Container started".into());
                 cx.because("kubelet.started", vec![("container", name.to_string())]);
+                if self.post_start(cx, uid, name, &id) {
+                    return;
+                }
             }
             Err((_, text)) => {
                 cx.event(about, "Warning", "Failed", format!("Error: {text}"));

@@ -103,7 +103,7 @@ impl Kubelet {
                 vec![("container", kill.name.to_string()), ("probe", kind.into())],
             );
         }
-        cx.order(Order::Stop { pod: pod.metadata.uid.clone(), id: kill.id.clone(), grace });
+        self.stop_container(cx, pod, &kill.name, &kill.id, grace);
     }
 
     /// Goes on once all containers that had to end have ended.

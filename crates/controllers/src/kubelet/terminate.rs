@@ -41,7 +41,7 @@ impl Kubelet {
                 format!("Stopping container {name}"),
             );
             cx.because("kubelet.stop", vec![("container", name.to_string()), ("grace", grace.to_string())]);
-            cx.order(Order::Stop { pod: uid.clone(), id, grace });
+            self.stop_container(cx, &pod, &name, &id, grace);
         }
     }
 

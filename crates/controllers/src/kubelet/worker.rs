@@ -282,10 +282,18 @@ impl Kubelet {
                 Self::jittered(cx, "kubelet.back-off", span)
             }
         };
-        self.schedule(cx, uid, Some(now + wait));
+        let deadline = self.deadline(uid).filter(|at| *at > now);
+        self.schedule(cx, uid, deadline.into_iter().chain([now + wait]).min());
         if pending {
             self.update(cx, uid);
         }
+    }
+
+    /// When the pod has been active for as long as it may.
+    fn deadline(&self, uid: &Uid) -> Option<Instant> {
+        let worker = self.workers.get(uid).filter(|w| w.stage == Stage::Syncing)?;
+        let seconds = u64::try_from(worker.pod.spec.active_deadline_seconds?).ok()?;
+        Some(worker.started + Duration::from_secs(seconds))
     }
 
     fn schedule(&mut self, cx: &mut Cx<'_>, uid: &Uid, at: Option<Instant>) {
