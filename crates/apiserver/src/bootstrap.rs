@@ -1,8 +1,9 @@
 //! What is in a cluster before anyone uses it.
 
 use kubestep_model::{
-    ConfigMap, Custom, Dice, Instant, IntOrString, Kind, Namespace, Object, ObjectMeta, Service,
-    ServiceAccount, ServicePort,
+    ConfigMap, CoreEndpointPort, Custom, Dice, Endpoint, EndpointAddress, EndpointConditions, EndpointPort,
+    EndpointSlice, EndpointSubset, Endpoints, Instant, IntOrString, Kind, Namespace, Object, ObjectMeta,
+    Service, ServiceAccount, ServicePort,
 };
 use serde_json::json;
 use std::sync::Arc;
@@ -33,6 +34,8 @@ pub fn first_objects(now: Instant, dice: &mut Dice) -> Vec<Object> {
         objects.push(root_certificate(name).into());
     }
     objects.push(own_service().into());
+    objects.push(own_endpoints().into());
+    objects.push(own_slice().into());
     objects.extend(own_address());
     objects.extend(
         PRIORITY_CLASSES.iter().filter_map(|(name, value, about)| priority_class(name, *value, about)),
@@ -84,10 +87,49 @@ fn own_service() -> Service {
         name: "https".into(),
         protocol: "TCP".into(),
         port: 443,
-        target_port: IntOrString::Int(6443),
+        target_port: IntOrString::Int(OWN_PORT),
         ..ServicePort::default()
     }];
     service
+}
+
+/// Where the API server itself listens.
+const OWN_HOST: &str = "172.18.0.2";
+const OWN_PORT: i32 = 6443;
+
+fn own_endpoints() -> Endpoints {
+    let mut endpoints = Endpoints { metadata: placed("default", "kubernetes"), ..Endpoints::default() };
+    endpoints.metadata.labels.insert("endpointslice.kubernetes.io/skip-mirror".into(), "true".into());
+    endpoints.subsets = vec![EndpointSubset {
+        addresses: vec![EndpointAddress { ip: OWN_HOST.into(), ..EndpointAddress::default() }],
+        ports: vec![CoreEndpointPort {
+            name: "https".into(),
+            port: OWN_PORT,
+            protocol: "TCP".into(),
+            ..CoreEndpointPort::default()
+        }],
+        ..EndpointSubset::default()
+    }];
+    endpoints
+}
+
+fn own_slice() -> EndpointSlice {
+    let mut slice = EndpointSlice { metadata: placed("default", "kubernetes"), ..EndpointSlice::default() };
+    slice.metadata.generation = 1;
+    slice.metadata.labels.insert("kubernetes.io/service-name".into(), "kubernetes".into());
+    slice.address_type = "IPv4".into();
+    slice.endpoints = vec![Endpoint {
+        addresses: vec![OWN_HOST.into()],
+        conditions: EndpointConditions { ready: Some(true), ..EndpointConditions::default() },
+        ..Endpoint::default()
+    }];
+    slice.ports = vec![EndpointPort {
+        name: Some("https".into()),
+        port: Some(OWN_PORT),
+        protocol: Some("TCP".into()),
+        ..EndpointPort::default()
+    }];
+    slice
 }
 
 fn own_address() -> Option<Object> {
@@ -112,7 +154,7 @@ mod tests {
     fn the_start_is_the_same_for_the_same_dice() {
         let first = first_objects(Instant::START, &mut Dice::new(3));
         assert_eq!(first, first_objects(Instant::START, &mut Dice::new(3)));
-        assert_eq!(first.len(), 4 * 3 + 2 + 2);
+        assert_eq!(first.len(), 4 * 3 + 4 + 2);
         assert!(first.iter().all(|o| o.meta().uid.len() == 36));
     }
 }

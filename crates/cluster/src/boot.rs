@@ -11,7 +11,7 @@ use crate::{
 use kubestep_apiserver::{Settings, Store};
 use kubestep_control::{Agent, Change, Recorder, Style, View};
 use kubestep_controllers::{ALL, kubelet::Kubelet, scheduler::Scheduler};
-use kubestep_model::{Dice, Instant, Kind, Namespace, NamespaceStatus, Object, ObjectMeta, Pod};
+use kubestep_model::{Dice, Instant, Kind, Object, Pod};
 use std::{sync::Arc, time::Duration};
 
 /// What a session starts from.
@@ -61,10 +61,8 @@ impl World {
             exclusive: None,
             audit: vec![],
         };
-        let names = ["default", "kube-node-lease", "kube-public", "kube-system"];
-        let namespaces: Vec<Object> =
-            names.iter().map(|name| namespace(name, now, &mut world.dice)).collect();
-        world.store.seed(namespaces);
+        let first = kubestep_apiserver::first_objects(now, &mut world.dice);
+        world.store.seed(first);
         world.start_process(ProcessId::Manager);
         world.start_process(ProcessId::Scheduler);
         // One after another, so that ranges of pod addresses follow the order of the nodes.
@@ -212,21 +210,4 @@ fn new_loop(controller: &dyn kubestep_control::Controller, dice: &Dice) -> Loop 
 
 fn speech(style: Style, (component, host): (String, String)) -> Speech {
     Speech::new(Recorder::new(style, component, host))
-}
-
-fn namespace(name: &str, now: Instant, dice: &mut Dice) -> Object {
-    let labels = [("kubernetes.io/metadata.name".to_string(), name.to_string())].into();
-    Namespace {
-        metadata: ObjectMeta {
-            name: name.into(),
-            labels,
-            uid: dice.uuid().into(),
-            creation_timestamp: Some(now.to_time()),
-            ..Default::default()
-        },
-        spec: kubestep_model::NamespaceSpec { finalizers: vec!["kubernetes".into()], ..Default::default() },
-        status: NamespaceStatus { phase: "Active".into(), ..Default::default() },
-        ..Default::default()
-    }
-    .into()
 }
