@@ -125,7 +125,7 @@ pub enum Report {
     StartDone {
         pod: Arc<str>,
         name: Arc<str>,
-        result: Result<Arc<str>, (Option<Arc<str>>, Arc<str>)>,
+        result: Result<Arc<str>, StartRefusal>,
     },
     /// The answer to `Stop`.
     Stopped {
@@ -143,6 +143,15 @@ pub enum Report {
         number: u64,
         answer: ExecAnswer,
     },
+}
+
+/// A container that could not be started.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub struct StartRefusal {
+    /// If it was created.
+    pub id: Option<Arc<str>>,
+    pub text: Arc<str>,
 }
 
 /// How a command in a container ended.

@@ -49,6 +49,9 @@ fn wants_node(pod: &Pod, node: &Node) -> bool {
     required.is_none_or(|s| s.node_selector_terms.iter().any(|t| term_matches(t, node, &name)))
 }
 
+/// A resource, how its amounts are read, and what the node has of it.
+type Row = (&'static str, fn(&Quantity) -> i64, i64);
+
 impl Kubelet {
     /// Why the node does not take this pod, if it does not: reason and message.
     pub(super) fn admit(&self, cx: &Cx<'_>, pod: &Arc<Pod>) -> Option<(Arc<str>, String)> {
@@ -78,7 +81,7 @@ impl Kubelet {
 
     fn without_room(&self, pod: &Pod) -> Option<(Arc<str>, String)> {
         let spec = &self.info.spec;
-        let rows: [(&str, fn(&Quantity) -> i64, i64); 3] = [
+        let rows: [Row; 3] = [
             ("cpu", Quantity::milli_value, spec.cpu.milli_value()),
             ("memory", Quantity::value, spec.memory.value()),
             ("ephemeral-storage", Quantity::value, 100 << 30),

@@ -10,6 +10,7 @@
 mod actions;
 mod admit;
 mod conditions;
+mod environment;
 mod hooks;
 mod images;
 mod node;

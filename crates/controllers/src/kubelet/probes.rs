@@ -136,7 +136,7 @@ impl Kubelet {
             return;
         }
         cx.wake_at(Timer::Probe(uid.clone(), name.clone(), kind), cx.now + seconds(spec.period_seconds, 1));
-        let Some(id) = self.to_probe(cx, uid, name, kind, spec) else { return };
+        let Some(id) = self.due_container(cx, uid, name, kind, spec) else { return };
         self.next_exec += 1;
         let number = self.next_exec;
         let purpose = Purpose::Probe(kind);
@@ -153,7 +153,7 @@ impl Kubelet {
     }
 
     /// The container to be probed now, if this is the time for it. Upstream: worker.doProbe.
-    fn to_probe(
+    fn due_container(
         &mut self,
         cx: &mut Cx<'_>,
         uid: &Uid,

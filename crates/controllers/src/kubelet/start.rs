@@ -7,7 +7,7 @@ use super::{
     status::runs,
     worker::{Activity, KillPlan, Outcome},
 };
-use kubestep_control::{ContainerConfig, Order, RuntimeState};
+use kubestep_control::{ContainerConfig, Order, RuntimeState, StartRefusal};
 use kubestep_model::{Container, Instant, Pod, text::duration};
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
@@ -155,12 +155,12 @@ impl Kubelet {
         cx: &mut Cx<'_>,
         uid: &Uid,
         name: &Arc<str>,
-        result: Result<Arc<str>, (Option<Arc<str>>, Arc<str>)>,
+        result: Result<Arc<str>, StartRefusal>,
     ) {
         let Some(worker) = self.worker(uid) else { return };
         let pod = worker.pod.clone();
         let about = pod_reference(&pod, Some(name));
-        let created = matches!(&result, Ok(_) | Err((Some(_), _)));
+        let created = matches!(&result, Ok(_) | Err(StartRefusal { id: Some(_), .. }));
         if created {
             cx.event(about.clone(), "Normal", "Created", "Container created".into());
         }
@@ -173,7 +173,7 @@ impl Kubelet {
                     return;
                 }
             }
-            Err((_, text)) => {
+            Err(StartRefusal { text, .. }) => {
                 cx.event(about, "Warning", "Failed", format!("Error: {text}"));
                 cx.because(
                     "kubelet.start-failed",
