@@ -27,9 +27,8 @@ pub(crate) fn has_address(service: &Service) -> bool {
 
 /// Whether a pod can be an endpoint: it has an address and has not ended. Upstream: ShouldPodBeInEndpoints.
 pub(crate) fn can_be_endpoint(pod: &Pod, also_terminating: bool) -> bool {
-    !pod.is_terminal()
-        && !(pod.status.pod_ip.is_empty() && pod.status.pod_ips.is_empty())
-        && (also_terminating || !pod.metadata.is_terminating())
+    let has_ip = !pod.status.pod_ip.is_empty() || !pod.status.pod_ips.is_empty();
+    has_ip && !pod.is_terminal() && (also_terminating || !pod.metadata.is_terminating())
 }
 
 /// Whether an endpoint carries the pod's host name. Upstream: ShouldSetHostname.

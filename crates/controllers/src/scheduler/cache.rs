@@ -1,7 +1,7 @@
 //! The scheduler's cache: nodes with the pods on them, those it only assumes there included.
 //! Upstream: pkg/scheduler/backend/cache (v1.37).
 
-use super::node_info::{NodeInfo, PodInfo};
+use super::node_info::{Group, NodeInfo, PodInfo, tally};
 use imbl::{OrdMap, OrdSet};
 use kubestep_model::Node;
 use std::{collections::BTreeSet, sync::Arc};
@@ -28,6 +28,8 @@ pub struct Cache {
     pods: OrdMap<Arc<str>, Placed>,
     /// The size of each image, as the first node told it, and on how many nodes it is.
     images: OrdMap<String, (i64, u32)>,
+    /// On which nodes the pods of each group are, and how many.
+    groups: OrdMap<Group, OrdMap<Arc<str>, u32>>,
     /// Nodes with pods that have wishes about other pods.
     with_affinity: OrdSet<Arc<str>>,
     /// Nodes with pods that demand distance to other pods.
@@ -66,6 +68,13 @@ impl Cache {
             .filter_map(|name| self.nodes.get(name))
             .filter(|n| n.node.is_some())
     }
+    /// The groups of pods with the nodes that they are on, and how many on each.
+    pub fn groups(&self) -> impl Iterator<Item = (&Group, impl Iterator<Item = (&Arc<NodeInfo>, i64)>)> {
+        self.groups.iter().map(|(group, nodes)| {
+            let known = nodes.iter().filter_map(|(name, n)| Some((self.nodes.get(name)?, i64::from(*n))));
+            (group, known.filter(|(node, _)| node.node.is_some()))
+        })
+    }
     /// An image's size, as the first node told it, and on how many nodes it is.
     pub fn image(&self, name: &str) -> (i64, u32) {
         self.images.get(name).copied().unwrap_or((0, 0))
@@ -81,6 +90,22 @@ impl Cache {
 
     /// Puts or replaces a node.
     pub fn set_node(&mut self, node: Arc<Node>) {
+        self.set_nodes([node]);
+    }
+
+    /// Puts or replaces several nodes.
+    pub fn set_nodes(&mut self, nodes: impl IntoIterator<Item = Arc<Node>>) {
+        let mut moved = false;
+        for node in nodes {
+            moved |= self.put_node(node);
+        }
+        if moved {
+            self.reorder();
+        }
+    }
+
+    /// Answers whether the order of nodes is another now.
+    fn put_node(&mut self, node: Arc<Node>) -> bool {
         let name = node.metadata.name.clone();
         let (old_images, old_zone) = match self.nodes.get(&name) {
             Some(info) => (info.images.clone(), info.node.as_ref().map(|n| zone(n))),
@@ -95,15 +120,16 @@ impl Cache {
         Arc::make_mut(info).set_node(Some(node));
         let images = info.images.clone();
         self.count_images(&images, true);
-        if old_zone.as_ref() != Some(&fresh_zone) {
+        let moved = old_zone.as_ref() != Some(&fresh_zone);
+        if moved {
             self.leave_zone(old_zone.as_deref(), &name);
             let zones = Arc::make_mut(&mut self.zones);
             match zones.iter_mut().find(|(zone, _)| *zone == fresh_zone) {
                 Some((_, names)) => names.push(name),
                 None => zones.push((fresh_zone, vec![name])),
             }
-            self.reorder();
         }
+        moved
     }
 
     /// Removes a node; the pods on it stay known until they are seen to go.
@@ -159,6 +185,7 @@ impl Cache {
             .entry(node.clone())
             .or_insert_with(|| Arc::new(NodeInfo { name: node.clone(), ..NodeInfo::default() }));
         Arc::make_mut(info).add(pod.clone());
+        tally(self.groups.entry(pod.group.clone()).or_default(), node.clone(), true);
         self.pods.insert(uid, Placed { node: node.clone(), pod, assumed });
         self.index(node);
     }
@@ -170,6 +197,13 @@ impl Cache {
             Arc::make_mut(info).remove(uid);
             if info.pods.is_empty() && info.node.is_none() {
                 self.nodes.remove(&placed.node);
+            }
+        }
+        let group = &placed.pod.group;
+        if let Some(nodes) = self.groups.get_mut(group) {
+            tally(nodes, placed.node.clone(), false);
+            if nodes.is_empty() {
+                self.groups.remove(group);
             }
         }
         self.index(&placed.node);

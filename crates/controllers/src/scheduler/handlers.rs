@@ -34,15 +34,11 @@ impl Scheduler {
     /// Reads everything that is there.
     pub(super) fn start(&mut self, cx: Sight<'_, '_>) {
         *self = Scheduler { started: cx.now, ..Scheduler::new() };
-        for (_, object) in cx.view.iter().filter(|(key, _)| key.kind == Kind::Node) {
-            if let Some(node) = node_of(Some(object)) {
-                self.cache.set_node(node.clone());
-            }
-        }
-        for (_, object) in cx.view.iter().filter(|(key, _)| key.kind == Kind::Pod) {
-            if let Some(pod) = pod_of(Some(object)) {
-                self.pod_added(cx, pod);
-            }
+        let nodes = cx.view.objects_of(Kind::Node, None).filter_map(|object| node_of(Some(object)));
+        self.cache.set_nodes(nodes.cloned());
+        let view = cx.view;
+        for pod in view.objects_of(Kind::Pod, None).filter_map(|object| pod_of(Some(object))) {
+            self.pod_added(cx, pod);
         }
     }
 

@@ -157,7 +157,8 @@ impl NodeInfo {
     }
 }
 
-fn tally<K: Ord + Clone>(counts: &mut OrdMap<K, u32>, key: K, more: bool) {
+/// Counts one more or one less of a key.
+pub(super) fn tally<K: Ord + Clone>(counts: &mut OrdMap<K, u32>, key: K, more: bool) {
     let n = counts.get(&key).copied().unwrap_or(0);
     match if more { n.saturating_add(1) } else { n.saturating_sub(1) } {
         0 => drop(counts.remove(&key)),

@@ -40,8 +40,8 @@ impl Plugin for BalancedAllocation {
         let (pod, used, can) = (&cycle.pod.requests, &node.requested, &node.allocatable);
         let before = evenness([(used.milli_cpu, can.milli_cpu), (used.memory, can.memory)]);
         let after = evenness([
-            (used.milli_cpu + pod.milli_cpu, can.milli_cpu),
-            (used.memory + pod.memory, can.memory),
+            (used.milli_cpu.saturating_add(pod.milli_cpu), can.milli_cpu),
+            (used.memory.saturating_add(pod.memory), can.memory),
         ]);
         (MAX_SCORE * 3 / 2 + after - before) / 2
     }

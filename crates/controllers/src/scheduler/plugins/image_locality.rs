@@ -46,6 +46,6 @@ impl Plugin for ImageLocality {
         if most <= LEAST {
             return 0;
         }
-        MAX_SCORE * (sum.clamp(LEAST, most) - LEAST) / (most - LEAST)
+        MAX_SCORE.saturating_mul(sum.clamp(LEAST, most) - LEAST) / (most - LEAST)
     }
 }

@@ -37,7 +37,8 @@ pub type Scores = Domains;
 
 fn add(domains: &mut Domains, key: &str, labels: &Labels, amount: i64) {
     if let Some(value) = labels.get(key) {
-        *domains.entry(key.to_owned()).or_default().entry(value.clone()).or_insert(0) += amount;
+        let count = domains.entry(key.to_owned()).or_default().entry(value.clone()).or_insert(0);
+        *count = count.saturating_add(amount);
     }
 }
 
@@ -88,16 +89,19 @@ fn incoming(cycle: &Cycle<'_>, counts: &mut Counts) {
     if near.is_empty() && far.is_empty() {
         return;
     }
-    for node in cycle.cache.nodes() {
-        for (group, number) in &node.groups {
-            let number = i64::from(*number);
-            if matches_all(cycle, near, &group.namespace, &group.labels) {
-                for term in near {
-                    add(&mut counts.affinity, &term.topology_key, node.labels(), number);
-                }
+    for (group, nodes) in cycle.cache.groups() {
+        let is_near = matches_all(cycle, near, &group.namespace, &group.labels);
+        let of = namespace_labels(cycle, far, &group.namespace);
+        let far: Vec<&Term> =
+            far.iter().filter(|t| t.matches(&group.namespace, &group.labels, &of)).collect();
+        if !is_near && far.is_empty() {
+            continue;
+        }
+        for (node, number) in nodes {
+            for term in near.iter().filter(|_| is_near) {
+                add(&mut counts.affinity, &term.topology_key, node.labels(), number);
             }
-            let of = namespace_labels(cycle, far, &group.namespace);
-            for term in far.iter().filter(|t| t.matches(&group.namespace, &group.labels, &of)) {
+            for term in &far {
                 add(&mut counts.anti_affinity, &term.topology_key, node.labels(), number);
             }
         }
@@ -167,7 +171,7 @@ impl Plugin for InterPodAffinity {
         let most = scores.iter().copied().max().unwrap_or(0);
         let least = scores.iter().copied().min().unwrap_or(0);
         for score in scores {
-            let part = (*score - least) as f64 / (most - least) as f64;
+            let part = (*score).saturating_sub(least) as f64 / most.saturating_sub(least) as f64;
             *score = if most > least { (MAX_SCORE as f64 * part) as i64 } else { 0 };
         }
     }
@@ -182,14 +186,21 @@ fn scores(cycle: &Cycle<'_>) -> Scores {
     if let Some(own) = own_terms(cycle)
         && !(own.preferred_affinity.is_empty() && own.preferred_anti_affinity.is_empty())
     {
-        for node in cycle.cache.nodes() {
-            for (group, number) in &node.groups {
-                for (terms, sign) in [(&own.preferred_affinity, 1), (&own.preferred_anti_affinity, -1)] {
+        for (group, nodes) in cycle.cache.groups() {
+            let meant: Vec<(&Term, i64)> = [(&own.preferred_affinity, 1), (&own.preferred_anti_affinity, -1)]
+                .into_iter()
+                .flat_map(|(terms, sign)| {
                     let of = namespace_labels(cycle, terms, &group.namespace);
-                    for term in terms.iter().filter(|t| t.matches(&group.namespace, &group.labels, &of)) {
-                        let amount = sign * term.weight * i64::from(*number);
-                        add(&mut found, &term.topology_key, node.labels(), amount);
-                    }
+                    let fits = move |t: &&Term| t.matches(&group.namespace, &group.labels, &of);
+                    terms.iter().filter(fits).map(move |t| (t, t.weight.saturating_mul(sign)))
+                })
+                .collect();
+            if meant.is_empty() {
+                continue;
+            }
+            for (node, number) in nodes {
+                for (term, weight) in &meant {
+                    add(&mut found, &term.topology_key, node.labels(), weight.saturating_mul(number));
                 }
             }
         }
@@ -205,7 +216,7 @@ fn scores(cycle: &Cycle<'_>) -> Scores {
             ];
             for (terms, factor, hard) in all {
                 for term in terms.iter().filter(|t| t.matches(&group.namespace, &group.labels, &of)) {
-                    let amount = if hard { factor } else { factor * term.weight };
+                    let amount = if hard { factor } else { factor.saturating_mul(term.weight) };
                     add(&mut found, &term.topology_key, node.labels(), amount);
                 }
             }

@@ -152,7 +152,12 @@ pub fn plugin(name: &str) -> Option<&'static dyn Plugin> {
 pub fn normalize(scores: &mut [i64], reverse: bool) {
     let greatest = scores.iter().copied().max().unwrap_or(0);
     for score in scores {
-        let scaled = if greatest == 0 { 0 } else { MAX_SCORE * *score / greatest };
+        let scaled = if greatest == 0 { 0 } else { scaled(*score, greatest) };
         *score = if reverse { MAX_SCORE - scaled } else { scaled };
     }
+}
+
+/// A part of the greatest score, cut to a whole number.
+fn scaled(part: i64, whole: i64) -> i64 {
+    i64::try_from(i128::from(MAX_SCORE) * i128::from(part) / i128::from(whole)).unwrap_or(i64::MAX)
 }

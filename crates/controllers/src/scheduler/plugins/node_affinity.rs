@@ -71,7 +71,7 @@ impl Plugin for NodeAffinity {
     fn score(&self, cycle: &Cycle<'_>, _state: &State, node: &NodeInfo) -> i64 {
         let Some(node) = &node.node else { return 0 };
         let met = preferred(&cycle.pod.pod).iter().filter(|t| term_matches(&t.preference, node));
-        met.map(|t| i64::from(t.weight)).sum()
+        met.map(|t| i64::from(t.weight)).fold(0, i64::saturating_add)
     }
     fn normalize(&self, _state: &State, _nodes: &[Arc<NodeInfo>], scores: &mut [i64]) {
         normalize(scores, false);

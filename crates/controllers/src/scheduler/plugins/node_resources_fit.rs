@@ -72,13 +72,17 @@ impl Plugin for NodeResourcesFit {
     }
     fn score(&self, cycle: &Cycle<'_>, _state: &State, node: &NodeInfo) -> i64 {
         let (pod, used, can) = (&cycle.pod.scored, &node.scored, &node.allocatable);
-        let pairs = [(used.milli_cpu + pod.milli_cpu, can.milli_cpu), (used.memory + pod.memory, can.memory)];
+        let pairs = [
+            (used.milli_cpu.saturating_add(pod.milli_cpu), can.milli_cpu),
+            (used.memory.saturating_add(pod.memory), can.memory),
+        ];
         let (mut sum, mut count) = (0, 0);
         for (requested, capacity) in pairs.into_iter().filter(|(_, capacity)| *capacity > 0) {
             count += 1;
             if requested <= capacity {
                 sum += i64::try_from(
-                    i128::from(capacity - requested) * i128::from(MAX_SCORE) / i128::from(capacity),
+                    (i128::from(capacity) - i128::from(requested)) * i128::from(MAX_SCORE)
+                        / i128::from(capacity),
                 )
                 .unwrap_or(0);
             }

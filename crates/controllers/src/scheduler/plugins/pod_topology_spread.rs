@@ -4,9 +4,9 @@ use super::{
     super::{
         affinity::required_matches,
         event::{Event, NodePart, PodPart},
-        node_info::{NodeInfo, PodInfo},
+        node_info::{Group, NodeInfo, PodInfo},
     },
-    Before, Cycle, MAX_SCORE, Plugin, Rejection, State,
+    Before, Cycle, MAX_SCORE, Plugin, Rejection, State, scaled,
     taint_toleration::tolerates,
 };
 use kubestep_model::{
@@ -132,12 +132,17 @@ impl Constraint {
                     .all(|taint| pod.spec.tolerations.iter().any(|t| tolerates(t, taint))))
     }
 
+    /// Whether pods of a group are counted: those that are going away are not. Upstream: countPodsMatchSelector.
+    fn counts(&self, group: &Group, namespace: &str) -> bool {
+        !self.selector.is_empty()
+            && !group.terminating
+            && *group.namespace == *namespace
+            && self.selector.matches(&group.labels)
+    }
+
     fn count(&self, node: &NodeInfo, namespace: &str) -> i64 {
-        if self.selector.is_empty() {
-            return 0;
-        }
-        let groups = node.groups.iter().filter(|(g, _)| !g.terminating && *g.namespace == *namespace);
-        groups.filter(|(g, _)| self.selector.matches(&g.labels)).map(|(_, n)| i64::from(*n)).sum()
+        let groups = node.groups.iter().filter(|(group, _)| self.counts(group, namespace));
+        groups.map(|(_, n)| i64::from(*n)).sum()
     }
 }
 
@@ -184,7 +189,7 @@ impl Plugin for PodTopologySpread {
             let least = if few { 0 } else { domains.values().min().copied().unwrap_or(i64::from(i32::MAX)) };
             let itself = i64::from(constraint.selector.matches(&cycle.pod.pod.metadata.labels));
             let here = domains.get(value).copied().unwrap_or(0);
-            if here + itself - least > constraint.max_skew {
+            if here.saturating_add(itself).saturating_sub(least) > constraint.max_skew {
                 return Err(Rejection::for_now("node(s) didn't match pod topology spread constraints"));
             }
         }
@@ -212,7 +217,7 @@ impl Plugin for PodTopologySpread {
                 } else {
                     domains.get(value).copied().unwrap_or(0)
                 };
-                sum += count as f64 * weight + (constraint.max_skew - 1) as f64;
+                sum += count as f64 * weight + constraint.max_skew.saturating_sub(1) as f64;
             }
         }
         sum.round() as i64
@@ -228,7 +233,7 @@ impl Plugin for PodTopologySpread {
             *score = match (counted(i), most) {
                 (false, _) => 0,
                 (true, 0) => MAX_SCORE,
-                (true, most) => MAX_SCORE * (most + least - *score) / most,
+                (true, most) => scaled(most.saturating_add(least).saturating_sub(*score), most),
             };
         }
     }
@@ -261,14 +266,17 @@ fn scores(cycle: &Cycle<'_>, nodes: &[Arc<NodeInfo>]) -> Option<Scores> {
         let domains: BTreeSet<Option<String>> =
             nodes.iter().filter(|n| usable(n)).map(|n| value(n)).collect();
         let weight = (domains.len() as f64 + 2.0).ln();
-        let mut counts: BTreeMap<String, i64> = domains.into_iter().flatten().map(|v| (v, 0)).collect();
+        let mut counts: BTreeMap<String, i64> =
+            domains.into_iter().flatten().map(|v| (v.clone(), 0)).collect();
         if !counts.is_empty() {
-            for info in cycle.cache.nodes().filter(|n| usable(n)) {
-                let count = value(info).and_then(|v| counts.get_mut(&v));
+            let groups = cycle.cache.groups();
+            let counted = groups.filter(|(group, _)| constraint.counts(group, &pod.metadata.namespace));
+            for (info, number) in counted.flat_map(|(_, nodes)| nodes).filter(|(n, _)| usable(n)) {
+                let count = info.labels().get(&constraint.key).and_then(|v| counts.get_mut(v));
                 if let (Some(count), Some(node)) = (count, &info.node)
                     && constraint.counts_node(pod, node)
                 {
-                    *count += constraint.count(info, &pod.metadata.namespace);
+                    *count += number;
                 }
             }
         }

@@ -2,3 +2,5 @@
 
 mod recorded;
 mod replay;
+mod steps;
+mod told;
