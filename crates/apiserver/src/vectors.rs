@@ -1,6 +1,9 @@
 //! The pure functions of the API server, called as the recorded vectors call them.
 
-use crate::{admission::quota, defaults};
+use crate::{
+    admission::{limit_range, quota},
+    defaults,
+};
 use kubestep_model::{
     Instant, Kind, Object, ResourceQuota,
     resources::{Amounts, qos, quota as counting},
@@ -16,6 +19,7 @@ pub fn run(name: &str, input: &Value) -> Option<Value> {
         "qos-class" => json!({"qosClass": class(input)}),
         "quota-usage" => usage(input),
         "quota-check" => check(input),
+        "limit-range" => ranged(input),
         _ => return None,
     })
 }
@@ -88,6 +92,26 @@ fn check(input: &Value) -> Value {
     }
 }
 
+fn ranged(input: &Value) -> Value {
+    let (range, pod) = (defaulted_object(&input["limitRange"]), defaulted_object(&input["pod"]));
+    let (Some(Object::Custom(range)), Some(Object::Pod(pod))) = (range, pod) else {
+        return json!({"error": "unreadable"});
+    };
+    let mut pod = Arc::unwrap_or_clone(pod);
+    let spec = range.rest.get("spec").cloned().unwrap_or_default();
+    limit_range::fill(&mut pod, &spec);
+    let mut errors = limit_range::check(&pod, &spec);
+    errors.sort();
+    let resources = |containers: &[kubestep_model::Container]| -> Value {
+        containers.iter().map(|c| json!(c.resources)).collect()
+    };
+    let mut out = json!({"containers": resources(&pod.spec.containers), "errors": errors});
+    if !pod.spec.init_containers.is_empty() {
+        out["initContainers"] = resources(&pod.spec.init_containers);
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -120,7 +144,7 @@ mod tests {
 
     #[test]
     fn vectors_are_met() {
-        for name in ["qos-class", "quota-usage", "quota-check"] {
+        for name in ["qos-class", "quota-usage", "quota-check", "limit-range"] {
             let (all, wrong) = differing(name);
             assert!(all > 50, "{name}");
             for case in wrong.iter().take(12) {

@@ -3,6 +3,7 @@
 //! Upstream: the default admission plugins of kube-apiserver, in their order (v1.37).
 
 mod default_tolerations;
+pub(crate) mod limit_range;
 mod namespace_lifecycle;
 mod priority;
 pub(crate) mod quota;
@@ -18,6 +19,7 @@ pub(crate) fn admit_new(turn: &mut Turn<'_>, object: &mut Object) -> Result<(), 
     match object {
         Object::Pod(pod) => {
             let pod = Arc::make_mut(pod);
+            limit_range::admit(turn, pod);
             service_account::admit(turn, pod)?;
             priority::admit(turn, pod)?;
             default_tolerations::add(&mut pod.spec.tolerations);
@@ -40,6 +42,9 @@ pub(crate) fn admit_changed(_turn: &mut Turn<'_>, new: &mut Object, old: &Object
 
 /// When a new object is ready to be stored.
 pub(crate) fn review_new(turn: &mut Turn<'_>, object: &Object) -> Result<(), Status> {
+    if let Object::Pod(pod) = object {
+        limit_range::review(turn, pod)?;
+    }
     quota::review(turn, object, None)
 }
 
