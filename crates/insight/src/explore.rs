@@ -4,7 +4,7 @@
 use kubestep_cluster::{Act, Asker, FaultAct, ProcessId, Step, World};
 use kubestep_model::Kind;
 use std::{
-    collections::{BTreeSet, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     fmt::{self, Write},
 };
 
@@ -131,16 +131,24 @@ fn tidy(world: &mut World) {
     }
 }
 
-/// What makes two worlds the same for a search: everything but clocks, counters and what was said in events.
+/// What makes two worlds the same for a search: everything but clocks, counters and what was said in events. Names
+/// that were drawn, uids and revisions count by their order only: worlds that differ in nothing else go on alike.
 fn print(world: &World) -> u128 {
-    let mut hash = Fnv(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d);
-    let mut add = |part: &dyn fmt::Debug| write!(hash, "{part:?};").unwrap_or(());
-    for object in world.store().all().filter(|o| !matches!(o.kind(), Kind::Event | Kind::Lease)) {
+    let mut text = String::new();
+    let mut add = |part: &dyn fmt::Debug| write!(text, "{part:?};").unwrap_or(());
+    let mut drawn: Vec<(u64, String, String)> = vec![];
+    let silent = |kind: Kind| matches!(kind, Kind::Event | Kind::Lease);
+    for object in world.store().all().filter(|o| !silent(o.kind())) {
         add(object);
     }
+    for entry in world.store().log_after(0).filter(|e| e.old.is_none()) {
+        if let Some(meta) = entry.new.as_ref().map(kubestep_model::Object::meta) {
+            drawn.push((entry.revision, meta.uid.to_string(), meta.name.to_string()));
+        }
+    }
     if let Some(process) = world.process(&ProcessId::Manager) {
-        for (key, object) in process.view.iter().filter(|(k, _)| k.kind != Kind::Event) {
-            add(&(key, object.meta().revision()));
+        for (_, object) in process.view.iter().filter(|(k, _)| !silent(k.kind)) {
+            add(object);
         }
     }
     for (_, state) in world.loops() {
@@ -148,19 +156,52 @@ fn print(world: &World) -> u128 {
         let waiting = state.queue.delayed().filter(|(k, _)| !k.name.is_empty() && state.queue.failures(k) > 0);
         add(&waiting.map(|(k, _)| k).collect::<Vec<_>>());
         for (key, work) in &state.working {
-            add(&(key, &work.asked, &work.replies, &work.running.told, work.running.view.len()));
+            let seen: Vec<_> = work.running.view.iter().filter(|(k, _)| !silent(k.kind)).map(|(_, o)| o.meta()).map(|m| (&m.uid, &m.resource_version)).collect();
+            add(&(key, &work.asked, &work.replies, &work.running.told, seen));
         }
     }
     for (_, flight) in world.flights().filter(|(_, f)| !matches!(f.asker, Asker::Events { .. })) {
         add(&(&flight.request, &flight.asker));
     }
-    add(&world
-        .enabled()
-        .into_iter()
-        .map(|(_, s)| s)
-        .filter(|s| matches!(s, Step::Deliver(..) | Step::Think(..)))
-        .collect::<BTreeSet<_>>());
+    add(&world.enabled().into_iter().map(|(_, s)| s).filter(|s| matches!(s, Step::Deliver(..) | Step::Think(..))).collect::<BTreeSet<_>>());
+    let mut hash = Fnv(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d);
+    hash.write_str(&renamed(&text, &drawn)).unwrap_or(());
     hash.0
+}
+
+/// A text in which drawn names, uids and resource versions are replaced by their places in order.
+fn renamed(text: &str, drawn: &[(u64, String, String)]) -> String {
+    let mut places: BTreeMap<&str, String> = BTreeMap::new();
+    for (i, (_, uid, name)) in drawn.iter().enumerate() {
+        places.insert(uid, format!("u{i}"));
+        places.insert(name, format!("n{i}"));
+    }
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    let words = || text.split_inclusive(|c: char| !is_word(c));
+    let mut after_version = false;
+    let mut versions: BTreeSet<u64> = BTreeSet::new();
+    for part in words() {
+        let word = part.trim_end_matches(|c: char| !is_word(c));
+        if after_version && let Ok(n) = word.parse() {
+            versions.insert(n);
+        }
+        after_version = word == "resource_version" || (after_version && word.is_empty());
+    }
+    let ranks: BTreeMap<u64, usize> = versions.into_iter().enumerate().map(|(i, v)| (v, i)).collect();
+    let mut out = String::with_capacity(text.len());
+    let mut after_version = false;
+    for part in words() {
+        let word = part.trim_end_matches(|c: char| !is_word(c));
+        let rank = if after_version { word.parse().ok().and_then(|n: u64| ranks.get(&n)) } else { None };
+        match (rank, places.get(word)) {
+            (Some(rank), _) => write!(out, "v{rank}").unwrap_or(()),
+            (None, Some(place)) => out.push_str(place),
+            (None, None) => out.push_str(word),
+        }
+        out.push_str(&part[word.len()..]);
+        after_version = word == "resource_version" || (after_version && word.is_empty());
+    }
+    out
 }
 
 struct Fnv(u128);
