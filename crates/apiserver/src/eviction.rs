@@ -70,6 +70,15 @@ fn take_from(turn: &mut Turn<'_>, pod: &Pod, budget: &Custom) -> Result<(), Stat
         refusal.retry_after = Some(10);
         return Err(refusal);
     }
+    if !pod.is_ready() {
+        // A pod that is not ready does not count as healthy: it may go if the others suffice.
+        let always =
+            budget.rest.get("spec").is_some_and(|s| s["unhealthyPodEvictionPolicy"] == "AlwaysAllow");
+        let wanted = number("desiredHealthy");
+        if always || (wanted > 0 && number("currentHealthy") >= wanted) {
+            return Ok(());
+        }
+    }
     let allowed = number("disruptionsAllowed");
     if allowed <= 0 {
         return Err(refusal(format!(
@@ -99,7 +108,6 @@ fn mark(turn: &mut Turn<'_>, object: Object) -> Result<Object, Status> {
         status: "True".into(),
         reason: "EvictionByEvictionAPI".into(),
         message: "Eviction API: evicting".into(),
-        observed_generation: pod.metadata.generation,
         last_transition_time: Some(turn.now.to_time()),
         ..PodCondition::default()
     };

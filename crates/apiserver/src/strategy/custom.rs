@@ -1,6 +1,6 @@
 //! The same for kinds that are kept whole.
 
-use kubestep_model::Custom;
+use kubestep_model::{Custom, Labels, Time};
 use serde_json::{Value, json};
 
 /// The status that a new object starts with; `None` for kinds without a status.
@@ -54,12 +54,68 @@ pub(super) fn has_status(kind: &str) -> bool {
     first_status(kind).is_some()
 }
 
-pub(super) fn prepare_for_create(object: &mut Custom) {
+pub(super) fn prepare_for_create(object: &mut Custom, now: Time) {
     let kind = object.kind.name();
     if let Some(status) = first_status(kind) {
         object.rest.insert("status".into(), status);
     }
     object.metadata.generation = i64::from(counts(kind));
+    match kind {
+        "DaemonSet" => set_template_generation(object, 1),
+        "Job" => name_pods(object),
+        "PersistentVolumeClaim" => protect(object, "kubernetes.io/pvc-protection"),
+        "PersistentVolume" => {
+            protect(object, "kubernetes.io/pv-protection");
+            if let Some(status) = object.rest.get_mut("status") {
+                status["lastPhaseTransitionTime"] = json!(now);
+            }
+        }
+        _ => {}
+    }
+}
+
+const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.generation";
+
+/// An old field of daemon sets that lives on as an annotation: how often the template has changed.
+fn set_template_generation(object: &mut Custom, generation: i64) {
+    object.metadata.annotations.insert(TEMPLATE_GENERATION.into(), generation.to_string());
+}
+
+/// What is in use is not removed: the protection controllers take this finalizer.
+fn protect(object: &mut Custom, finalizer: &str) {
+    if !object.metadata.finalizers.iter().any(|f| f == finalizer) {
+        object.metadata.finalizers.push(finalizer.into());
+    }
+}
+
+/// A job finds its pods by its own uid, unless the manifest chooses a selector.
+///
+/// Upstream: pkg/registry/batch/job, generateSelector (v1.37).
+fn name_pods(object: &mut Custom) {
+    let (uid, name) = (object.metadata.uid.to_string(), object.metadata.name.to_string());
+    let Some(Value::Object(spec)) = object.rest.get_mut("spec") else { return };
+    if spec.get("manualSelector") == Some(&Value::Bool(true)) {
+        return;
+    }
+    let labels = &mut spec.entry("template").or_insert_with(|| json!({}))["metadata"]["labels"];
+    if !labels.is_object() {
+        *labels = json!({});
+    }
+    for (key, value) in [
+        ("batch.kubernetes.io/controller-uid", &uid),
+        ("batch.kubernetes.io/job-name", &name),
+        ("controller-uid", &uid),
+        ("job-name", &name),
+    ] {
+        labels[key] = value.as_str().into();
+    }
+    let labels: Labels = serde_json::from_value(labels.clone()).unwrap_or_default();
+    spec.insert("selector".into(), json!({"matchLabels": {"batch.kubernetes.io/controller-uid": uid}}));
+    // The job's own labels are the template's where it has none, and they are one map.
+    let own = &mut object.metadata.labels;
+    if own.is_empty() || own.iter().all(|(key, value)| labels.get(key) == Some(value)) {
+        *own = labels;
+    }
 }
 
 pub(super) fn prepare_for_update(new: &mut Custom, old: &Custom) {
@@ -74,6 +130,16 @@ pub(super) fn prepare_for_update(new: &mut Custom, old: &Custom) {
         new.rest != old.rest
     };
     new.metadata.generation = old.metadata.generation + i64::from(rises && counts(kind));
+    if kind == "DaemonSet" {
+        let template = |c: &Custom| c.rest.get("spec").map(|s| s["template"].clone());
+        let count = old
+            .metadata
+            .annotations
+            .get(TEMPLATE_GENERATION)
+            .and_then(|n| n.parse::<i64>().ok())
+            .unwrap_or(0);
+        set_template_generation(new, count.saturating_add(i64::from(template(new) != template(old))));
+    }
 }
 
 pub(super) fn prepare_for_status(new: &mut Custom, old: &Custom) {

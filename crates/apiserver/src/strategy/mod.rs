@@ -42,7 +42,7 @@ pub(crate) fn prepare_for_create(object: &mut Object, now: Time) {
                 n.spec.finalizers.push("kubernetes".into());
             }
         }
-        Object::Custom(c) => custom::prepare_for_create(Arc::make_mut(c)),
+        Object::Custom(c) => custom::prepare_for_create(Arc::make_mut(c), now),
         Object::Node(_)
         | Object::Endpoints(_)
         | Object::ConfigMap(_)
