@@ -115,3 +115,9 @@ pub(crate) fn go(line: u32, column: u32, focus: bool) {
 pub(crate) fn focus() {
     call_open("focus", &[]);
 }
+
+/// Whether the person is in it.
+pub(crate) fn has_focus() -> bool {
+    let active = crate::browser::document().active_element();
+    active.is_some_and(|e| e.class_list().contains("cm-content"))
+}

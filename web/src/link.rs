@@ -124,13 +124,15 @@ mod alone {
 
     impl Line {
         pub(super) fn start(_address: &str, tell: Rc<dyn Fn(Heard)>) -> Line {
-            tell(Heard::Ready);
+            let told = tell.clone();
+            crate::browser::later(0, move || told(Heard::Ready));
             Line { alone: RefCell::default(), tell }
         }
 
         pub(super) fn send(&self, request: &Request) {
             let updates = self.alone.borrow_mut().handle(request.clone());
-            (self.tell)(Heard::Updates(updates));
+            let tell = self.tell.clone();
+            crate::browser::later(0, move || tell(Heard::Updates(updates)));
         }
     }
 }

@@ -327,9 +327,9 @@ fn pods(cell: &Cell, node: String, around: &Around<'_>) -> Html {
 fn others(count: usize, grid_row: usize, around: &Around<'_>) -> Html {
     let shown = around.props.others;
     let words = match (shown, count) {
-        (true, _) => "hide what every cluster has".to_string(),
-        (false, 1) => "and 1 quiet object".to_string(),
-        (false, n) => format!("and {n} quiet objects: Namespace, ConfigMap, …"),
+        (true, _) => "− hide the quiet objects".to_string(),
+        (false, 1) => "+ 1 quiet object".to_string(),
+        (false, n) => format!("+ {n} quiet objects"),
     };
     let focus = around.send.clone();
     html! {

@@ -61,6 +61,8 @@ pub(crate) fn Manifest(props: &Props) -> Html {
         },
     );
 
+    use_first_note(props, rich);
+
     let oninput = {
         let (send, index) = (send, props.index);
         Callback::from(move |e: InputEvent| {
@@ -77,6 +79,17 @@ pub(crate) fn Manifest(props: &Props) -> Html {
             }
         </div>
     }
+}
+
+/// A file that comes to the front is shown where there is something to see.
+#[hook]
+fn use_first_note(props: &Props, rich: bool) {
+    let place = props.checked.as_ref().and_then(|c| c.notes.first().map(|n| n.place));
+    use_effect_with((props.index, rich, place.is_some()), move |(_, rich, _)| {
+        if let Some(place) = place.filter(|_| *rich && !editor::has_focus()) {
+            editor::go(place.line, place.column, false);
+        }
+    });
 }
 
 #[hook]

@@ -45,7 +45,7 @@ fn image(image: &Image, props: &Props, send: &Send) -> Html {
     let words = format!("{words}{}", next.unwrap_or_default());
     html! {
         <div class={classes!("image", missing.then_some("missing"))} key={image.id.0} data-look={look(image.look)}>
-            <b class="cut" title={image.reference.clone()}>{image.name.clone()}</b><span class="label cut" title={words.clone()}>{words.clone()}</span>
+            <b class="cut" title={image.reference.clone()}>{image.name.clone()}</b><span class="label wraps">{words.clone()}</span>
             if missing {
                 <button class="btn btn-s" aria-label={format!("Push it: {}", image.name)} onclick={on(send, push)}>{"Push it"}</button>
             } else {

@@ -49,10 +49,11 @@ pub(crate) fn ScoreBox(props: &Props) -> Html {
         <div class="score-box">
             <div class="score-wrap" style={format!("height:{high}px")}>
                 <svg class="score" width={px(inner)} height={px(high)} viewBox={format!("0 0 {inner:.0} {high:.0}")} role="img" aria-label={words(frame)}>
-                    { for full.then(|| branches(frame, &score, &send)) }
+                    { for full.then(|| branch_line(frame, &score)) }
                     { drawn(&score, shape, &lanes, props.limit) }
                 </svg>
                 <i class={classes!("playhead", past.then_some("is-past"))} style={format!("left:{:.1}px", score.now)} />
+                { branch_list(frame, &score, full, &send) }
                 { slider(frame, score, &send) }
             </div>
         </div>
@@ -177,28 +178,34 @@ fn flag(x: f64, name: &str, shape: Shape) -> Html {
     }
 }
 
-/// Earlier timelines: a dashed line that leaves the score where they part. At most three are open.
-fn branches(frame: &Frame, score: &Score, send: &Send) -> Html {
-    let all = &frame.timeline.branches;
-    let shown = all.iter().rev().take(1);
-    let one = |(i, b): (usize, &Branch)| {
-        let from = score.x[(b.from.step as usize).min(score.x.len() - 1)].max(132.0);
-        let y = 6.0 + 10.0 * i as f64;
-        let more = if all.len() > 1 { format!(" (and {} more)", all.len() - 1) } else { String::new() };
-        let words = format!(
-            "{} timeline: {}, {} steps{more}",
-            if b.id < frame.head.moment.branch { "earlier" } else { "other" },
-            b.name,
-            b.steps
-        );
-        let (go, end) = (on::<MouseEvent>(send, Msg::Time(TimeMsg::Branch(b.id))), from + 100.0);
-        html! {
-            <g class="branch-go" onclick={go}><title>{"Go to this timeline ([ and ])"}</title>
-                <path class="branch" d={format!("M{from:.1} 54 L{:.1} {y} H{end:.1}", from + 9.0)} />
-                <text class="mute" x={px(end + 6.0)} y={px(y + 4.0)}>{words}</text></g>
-        }
+/// Earlier timelines: a dashed line that leaves the score where they part. The newest is drawn; all are in the list.
+fn branch_line(frame: &Frame, score: &Score) -> Html {
+    let Some(branch) = frame.timeline.branches.last() else { return html! {} };
+    let from = branch_x(branch, score);
+    html! { <path class="branch" d={format!("M{from:.1} 54 L{:.1} 6 H{:.1}", from + 9.0, from + 100.0)} /> }
+}
+
+fn branch_x(branch: &Branch, score: &Score) -> f64 {
+    score.x.get(branch.from.step as usize).copied().unwrap_or(132.0).max(132.0)
+}
+
+/// The buttons that go over to another timeline.
+fn branch_list(frame: &Frame, score: &Score, full: bool, send: &Send) -> Html {
+    let branches = &frame.timeline.branches;
+    let Some(newest) = branches.last() else { return html! {} };
+    let left = if full { branch_x(newest, score) + 104.0 } else { 40.0 };
+    let one = |b: &Branch| {
+        let which = if b.id < frame.head.moment.branch { "earlier" } else { "other" };
+        let words = format!("{which} timeline: {}, {} steps", b.name, b.steps);
+        html! { <button class="link label" title="Go to this timeline ([ and ])" onclick={on(send, Msg::Time(TimeMsg::Branch(b.id)))}>{words}</button> }
     };
-    html! { { for shown.enumerate().map(one) } }
+    let rest = branches.len().saturating_sub(3);
+    html! {
+        <div class="branches" style={format!("left:{left:.0}px")}>
+            { for branches.iter().rev().take(3).map(one) }
+            if rest > 0 { <span class="label">{format!("and {rest} more")}</span> }
+        </div>
+    }
 }
 
 /// The slider: keys move by steps; the pointer goes to the step under it, which folding has moved.
