@@ -258,6 +258,8 @@ pub(crate) fn bind(turn: &mut Turn<'_>, key: &Key, uid: &str, node: &str) -> Rep
     }
     let mut pod = (**pod).clone();
     pod.spec.node_name = node.into();
+    // Once the pod has a node, a node that was promised means nothing any more.
+    pod.status.nominated_node_name.clear();
     set_scheduled(&mut pod.status.conditions, turn.now.to_time());
     turn.put(pod.into());
     let done =

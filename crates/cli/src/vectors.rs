@@ -47,4 +47,5 @@ fn answer(name: &str, input: &Value) -> Option<Value> {
         .or_else(|| kubestep_controllers::kubelet::vectors::vectors(name, input))
         .or_else(|| kubestep_controllers::scheduler::vectors::run(name, input))
         .or_else(|| kubestep_kubectl::vectors::run(name, input))
+        .or_else(|| kubestep_apiserver::vectors::run(name, input))
 }

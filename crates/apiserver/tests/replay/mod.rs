@@ -1,5 +1,8 @@
 //! A cluster to which recorded manifests are sent, and how what it stores is compared with a recording.
 
+// Each test file uses its own part of this.
+#![allow(dead_code)]
+
 use kubestep_apiserver::{Actor, Settings, Store, first_objects, serve};
 use kubestep_model::{Body, Dice, Instant, Key, Kind, Reply, Request, Verb, patch};
 use serde_json::{Value, json};
