@@ -121,7 +121,9 @@ impl Recorder {
     }
 
     fn series(&mut self, note: &EventNote, action: &'static str, now: Instant) -> Option<Request> {
-        let key = format!("{}\n{}\n{}\n{action}", object_key(note), note.r#type, note.reason);
+        // A later state of the object begins a series of its own: the reference holds the resource version.
+        let version = &note.regarding.resource_version;
+        let key = format!("{}\n{version}\n{}\n{}\n{action}", object_key(note), note.r#type, note.reason);
         let before = self.observed.get(&key).filter(|o| now.since(o.last) <= SERIES_WINDOW).cloned();
         let Some(mut seen) = before else {
             let name = event_name(note, now);
@@ -226,5 +228,8 @@ mod tests {
         assert!(matches!(r.note(&note("a"), now).map(|r| r.verb), Some(Verb::Create { .. })));
         assert!(matches!(r.note(&note("b"), now).map(|r| r.verb), Some(Verb::Patch { .. })));
         assert_eq!(r.note(&note("c"), now), None);
+        let mut later = note("d");
+        later.regarding.resource_version = "later".into();
+        assert!(matches!(r.note(&later, now).map(|r| r.verb), Some(Verb::Create { .. })), "a series of its own");
     }
 }
