@@ -18,8 +18,14 @@ pub(crate) const MOST_TEXT: usize = 4 << 20;
 /// What a command of the page asks to be done, in the form that is kept; or why it cannot be.
 pub(crate) fn saved_of(session: &Session, command: &Command) -> Result<Saved, String> {
     Ok(match command {
-        Command::Apply { doc } => Saved::Run { terminal: APPLY, line: format!("kubectl apply -f {}", quoted(&doc.name)), files: vec![(doc.name.clone(), doc.text.clone())] },
-        Command::Kubectl { terminal, line, files } => Saved::Run { terminal: u32::from(*terminal), line: line.clone(), files: files_of(files)? },
+        Command::Apply { doc } => Saved::Run {
+            terminal: APPLY,
+            line: format!("kubectl apply -f {}", quoted(&doc.name)),
+            files: vec![(doc.name.clone(), doc.text.clone())],
+        },
+        Command::Kubectl { terminal, line, files } => {
+            Saved::Run { terminal: u32::from(*terminal), line: line.clone(), files: files_of(files)? }
+        }
         Command::Interrupt { terminal } => Saved::Interrupt { terminal: u32::from(*terminal) },
         Command::Fault { id, on } => Saved::Fault { id: id.clone(), on: *on },
         Command::WhatIf(on) => Saved::WhatIf(*on),
@@ -39,7 +45,11 @@ fn files_of(files: &[Doc]) -> Result<Vec<(String, String)>, String> {
 
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
-    if !word.is_empty() && word.chars().all(plain) { word.into() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+    if !word.is_empty() && word.chars().all(plain) {
+        word.into()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
 }
 
 fn kubectl(line: String) -> Saved {
@@ -52,15 +62,29 @@ fn image(session: &Session, act: &ImageAct) -> Saved {
         ImageAct::Remove(name) => (name, None),
         ImageAct::Slow(name, millis) => (name, Some((*millis, false))),
         ImageAct::Deny(name, denied) => {
-            let pull = session.world().registry().get(name).map_or(PULL_MILLIS, |i| u64::try_from(i.pull.as_millis()).unwrap_or(PULL_MILLIS));
+            let pull = session
+                .world()
+                .registry()
+                .get(name)
+                .map_or(PULL_MILLIS, |i| u64::try_from(i.pull.as_millis()).unwrap_or(PULL_MILLIS));
             (name, Some((pull, *denied)))
         }
     };
-    Saved::Image { name: name.clone(), image: change.map(|(pull_millis, denied)| SavedImage { pull_millis, denied }) }
+    Saved::Image {
+        name: name.clone(),
+        image: change.map(|(pull_millis, denied)| SavedImage { pull_millis, denied }),
+    }
 }
 
 fn node(session: &Session, act: &NodeAct) -> Result<Saved, String> {
-    let there = |name: &String| session.world().machines().any(|(n, _)| **n == **name).then(|| name.clone()).ok_or(format!("There is no node {name}."));
+    let there = |name: &String| {
+        session
+            .world()
+            .machines()
+            .any(|(n, _)| **n == **name)
+            .then(|| name.clone())
+            .ok_or(format!("There is no node {name}."))
+    };
     Ok(match act {
         NodeAct::Add => {
             let names: Vec<String> = session.world().machines().map(|(n, _)| n.to_string()).collect();
@@ -79,12 +103,25 @@ fn pod_act(session: &Session, pod: &ObjectRef, act: &PodAct) -> Result<Saved, St
     let target = format!("{} -n {}", quoted(&pod.name), quoted(&pod.namespace));
     Ok(match act {
         PodAct::Delete => kubectl(format!("kubectl delete pod {target} --wait=false")),
-        PodAct::Label(key, Some(value)) => kubectl(format!("kubectl label pod {target} {} --overwrite", quoted(&format!("{key}={value}")))),
-        PodAct::Label(key, None) => kubectl(format!("kubectl label pod {target} {}", quoted(&format!("{key}-")))),
-        PodAct::Crash(container, code) => Saved::Exit { namespace: pod.namespace.clone(), pod: pod.name.clone(), container: container.clone(), code: *code },
+        PodAct::Label(key, Some(value)) => {
+            kubectl(format!("kubectl label pod {target} {} --overwrite", quoted(&format!("{key}={value}"))))
+        }
+        PodAct::Label(key, None) => {
+            kubectl(format!("kubectl label pod {target} {}", quoted(&format!("{key}-"))))
+        }
+        PodAct::Crash(container, code) => Saved::Exit {
+            namespace: pod.namespace.clone(),
+            pod: pod.name.clone(),
+            container: container.clone(),
+            code: *code,
+        },
         PodAct::Probe(ready) => {
             session.object(pod).filter(|o| o.kind() == Kind::Pod).ok_or("The pod is not there.")?;
-            Saved::Probe { namespace: pod.namespace.clone(), pod: pod.name.clone(), ready: ready.unwrap_or(true) }
+            Saved::Probe {
+                namespace: pod.namespace.clone(),
+                pod: pod.name.clone(),
+                ready: ready.unwrap_or(true),
+            }
         }
     })
 }
@@ -94,18 +131,39 @@ pub(crate) fn act_of(session: &Session, saved: &Saved) -> Act {
     match saved {
         Saved::Run { terminal, line, files } => {
             let files: BTreeMap<String, String> = files.iter().cloned().collect();
-            Act::Run { terminal: *terminal, program: Arc::new(Kubectl::new(line, Arc::new(files), "default")), exclusive: true }
+            Act::Run {
+                terminal: *terminal,
+                program: Arc::new(Kubectl::new(line, Arc::new(files), "default")),
+                exclusive: true,
+            }
         }
         Saved::Interrupt { terminal } => Act::Interrupt { terminal: *terminal },
         Saved::Image { name, image } => {
-            let image = image.as_ref().map(|i| Image { pull: Duration::from_millis(i.pull_millis), denied: i.denied, ..Image::default() });
+            let image = image.as_ref().map(|i| Image {
+                pull: Duration::from_millis(i.pull_millis),
+                denied: i.denied,
+                ..Image::default()
+            });
             Act::Image { name: name.clone(), image }
         }
-        Saved::NodeAdd { name } => Act::Node(ClusterNode::Add(NodeSpec { name: name.as_str().into(), ..NodeSpec::default() })),
+        Saved::NodeAdd { name } => {
+            Act::Node(ClusterNode::Add(NodeSpec { name: name.as_str().into(), ..NodeSpec::default() }))
+        }
         Saved::NodeStop { name } => Act::Node(ClusterNode::Stop(name.clone())),
         Saved::NodeStart { name } => Act::Node(ClusterNode::Start(name.clone())),
-        Saved::Probe { namespace, pod, ready } => Act::Probe { pods: only(session, namespace, pod), container: None, live: None, ready: Some(*ready), started: None },
-        Saved::Exit { namespace, pod, container, code } => Act::Exit { pods: only(session, namespace, pod), container: container.clone(), code: *code, oom: false },
+        Saved::Probe { namespace, pod, ready } => Act::Probe {
+            pods: only(session, namespace, pod),
+            container: None,
+            live: None,
+            ready: Some(*ready),
+            started: None,
+        },
+        Saved::Exit { namespace, pod, container, code } => Act::Exit {
+            pods: only(session, namespace, pod),
+            container: container.clone(),
+            code: *code,
+            oom: false,
+        },
         Saved::Fault { id, on } => fault(id, *on),
         Saved::WhatIf(on) => Act::WhatIf { selector_check: !on },
     }
@@ -123,7 +181,8 @@ fn only(session: &Session, namespace: &str, pod: &str) -> Selector {
 /// Faults by the names that the page's menu uses.
 fn fault(id: &str, on: bool) -> Act {
     let mut parts = id.splitn(3, ':');
-    let (what, who, kind) = (parts.next().unwrap_or(""), parts.next().unwrap_or(""), parts.next().unwrap_or(""));
+    let (what, who, kind) =
+        (parts.next().unwrap_or(""), parts.next().unwrap_or(""), parts.next().unwrap_or(""));
     let process = process_named(who);
     let act = match what {
         "hold" => {

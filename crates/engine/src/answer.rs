@@ -7,9 +7,7 @@ use crate::{
     session::Session,
     words,
 };
-use kubestep_protocol::{
-    BranchId, Command, CommandId, Loaded, LoadedBy, Moment, Rich, Shared, Stop, Update,
-};
+use kubestep_protocol::{BranchId, Command, CommandId, Loaded, LoadedBy, Moment, Rich, Shared, Stop, Update};
 use std::time::Duration;
 
 /// Longest text that is looked at while a person types.
@@ -51,7 +49,11 @@ impl Engine {
     }
 
     fn load_scenario(&mut self, name: &str, out: &mut Vec<Update>) -> Stop {
-        let name = if name.is_empty() { scenarios::list().first().map_or(String::new(), |s| s.id.clone()) } else { name.to_string() };
+        let name = if name.is_empty() {
+            scenarios::list().first().map_or(String::new(), |s| s.id.clone())
+        } else {
+            name.to_string()
+        };
         match scenarios::load(&name) {
             Some((session, files)) => {
                 self.open(session, files, LoadedBy::Scenario, None, out);
@@ -89,7 +91,14 @@ impl Engine {
         }
     }
 
-    fn open(&mut self, mut session: Session, files: Vec<kubestep_protocol::Doc>, by: LoadedBy, differs: Option<Rich>, out: &mut Vec<Update>) {
+    fn open(
+        &mut self,
+        mut session: Session,
+        files: Vec<kubestep_protocol::Doc>,
+        by: LoadedBy,
+        differs: Option<Rich>,
+        out: &mut Vec<Update>,
+    ) {
         session.limit = Duration::from_millis(self.limit_millis);
         let (opening, select) = scenarios::opening(&session.scenario);
         out.push(Update::Loaded(Loaded {
@@ -119,6 +128,15 @@ impl Engine {
     fn at_once(&mut self, command: &Command, out: &mut Vec<Update>) -> Stop {
         let Some(session) = self.session.as_mut() else { return refused("Nothing is loaded.") };
         match command {
+            Command::Check { doc, .. } | Command::BreakMenu { doc } | Command::Apply { doc } => {
+                session.sees(doc)
+            }
+            Command::Kubectl { files, .. } | Command::Share { files } => {
+                files.iter().for_each(|doc| session.sees(doc))
+            }
+            _ => {}
+        }
+        match command {
             Command::Back if session.step() == 0 => return refused("No step before this one."),
             Command::Back => session.seek(session.step() - 1),
             Command::Forward if session.history.at_present() => return refused("No step after this one."),
@@ -141,7 +159,13 @@ impl Engine {
                 self.select = object.clone();
                 self.tab = *tab;
             }
-            Command::Share { .. } | Command::Check { .. } | Command::BreakMenu { .. } | Command::Complete { .. } | Command::Sentences { .. } | Command::Hash | Command::Latencies => {
+            Command::Share { .. }
+            | Command::Check { .. }
+            | Command::BreakMenu { .. }
+            | Command::Complete { .. }
+            | Command::Sentences { .. }
+            | Command::Hash
+            | Command::Latencies => {
                 return self.ask(command, out);
             }
             _ => return self.do_act(command, out),
@@ -153,17 +177,26 @@ impl Engine {
     /// Commands that only ask.
     fn ask(&mut self, command: &Command, out: &mut Vec<Update>) -> Stop {
         let Some(session) = self.session.as_mut() else { return refused("Nothing is loaded.") };
-        let moment = Moment { branch: BranchId(u32::try_from(session.history.branch()).unwrap_or(0)), step: u32::try_from(session.step()).unwrap_or(0) };
+        let moment = Moment {
+            branch: BranchId(u32::try_from(session.history.branch()).unwrap_or(0)),
+            step: u32::try_from(session.step()).unwrap_or(0),
+        };
         out.push(match command {
             Command::Share { files } => {
                 let (text, hash) = link::share(session, files);
                 Update::Shared(Shared { text, moment, hash })
             }
-            Command::Check { doc, version } if doc.text.len() <= MOST_CHECKED => Update::Checked(check::check(session, doc, *version)),
+            Command::Check { doc, version } if doc.text.len() <= MOST_CHECKED => {
+                Update::Checked(check::check(session, doc, *version))
+            }
             Command::Check { doc, version } => Update::Checked(check::too_large(doc, *version)),
             Command::BreakMenu { doc } => Update::BreakMenu(breaks::menu(session, doc)),
             Command::Complete { line, .. } => Update::Completions(complete::complete(session, line)),
-            Command::Sentences { from, to } => Update::Sentences(words::sentences(session, *from as usize, (*to as usize).min(*from as usize + 500))),
+            Command::Sentences { from, to } => Update::Sentences(words::sentences(
+                session,
+                *from as usize,
+                (*to as usize).min(*from as usize + 500),
+            )),
             Command::Hash => Update::Hashed { moment, hash: session.world().hash() },
             _ => Update::Latencies(words::latencies(session)),
         });
@@ -183,10 +216,6 @@ impl Engine {
             }
             _ => false,
         };
-        if let Command::Apply { doc } = command {
-            let now = session.history.live().now();
-            session.applied.push((doc.clone(), now));
-        }
         self.keep(out);
         self.picture(out);
         if waits { Stop::Waits } else { Stop::Finished }

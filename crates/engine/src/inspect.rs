@@ -43,9 +43,13 @@ pub(crate) fn details(session: &Session, object: &ObjectRef, tab: Tab, frame: Fr
 /// The object does not exist now: it is not there yet, or not any more.
 fn absent(session: &Session, object: &ObjectRef) -> Rich {
     let key = key_of(object);
-    let entry = key.and_then(|key| session.world().store().log_after(0).filter(|e| e.key == key && e.new.is_none()).last());
+    let entry = key.and_then(|key| {
+        session.world().store().log_after(0).filter(|e| e.key == key && e.new.is_none()).last()
+    });
     match entry {
-        Some(e) => Rich::words("It was deleted ").then(Span::Since(session.at(e.at))).then(Span::Words(" ago.".into())),
+        Some(e) => Rich::words("It was deleted ")
+            .then(Span::Since(session.at(e.at)))
+            .then(Span::Words(" ago.".into())),
         None => Rich::words("It is not there at this moment."),
     }
 }
@@ -54,15 +58,20 @@ fn tag(session: &Session, object: &Object) -> Rich {
     match object {
         Object::Pod(p) if !p.spec.node_name.is_empty() => Rich::words(format!("on {}", p.spec.node_name)),
         Object::ReplicaSet(s) => Rich::words(format!("rev {}", kubestep_insight::look::revision(s))),
-        _ => object.meta().creation_timestamp.map_or_else(Rich::default, |t| Rich::default().then(Span::Since(session.at(t.instant()))).then(Span::Words(" old".into()))),
+        _ => object.meta().creation_timestamp.map_or_else(Rich::default, |t| {
+            Rich::default().then(Span::Since(session.at(t.instant()))).then(Span::Words(" old".into()))
+        }),
     }
 }
 
 fn describe(session: &Session, object: &ObjectRef) -> String {
     let Some(key) = key_of(object) else { return String::new() };
     let namespace = if key.namespace.is_empty() { String::new() } else { format!(" -n {}", key.namespace) };
-    let answer = ask(session.world(), &format!("kubectl describe {} {}{namespace}", key.kind.qualified(), key.name), BTreeMap::new());
+    let answer = ask(
+        session.world(),
+        &format!("kubectl describe {} {}{namespace}", key.kind.qualified(), key.name),
+        BTreeMap::new(),
+    );
     let text = answer.text(Stream::Out);
     if text.is_empty() { answer.text(Stream::Err) } else { text }
 }
-

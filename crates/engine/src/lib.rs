@@ -9,13 +9,16 @@ mod complete;
 mod ids;
 mod inspect;
 mod link;
+mod parts;
 mod run;
 mod scenarios;
 mod session;
 mod view;
 mod words;
 
-use kubestep_protocol::{Command, CommandId, Delta, Frame, FrameId, Hello, ObjectRef, Request, Rich, Stop, Tab, Update};
+use kubestep_protocol::{
+    Command, CommandId, Delta, Frame, FrameId, Hello, ObjectRef, Request, Rich, Stop, Tab, Update,
+};
 use run::Run;
 use session::Session;
 
@@ -72,7 +75,9 @@ impl Engine {
     /// Goes on with the run by at most `budget` inner steps.
     pub fn idle(&mut self, budget: u32) -> Vec<Update> {
         let mut out = vec![];
-        let (Some((id, mut run)), Some(session)) = (self.run.take(), self.session.as_mut()) else { return out };
+        let (Some((id, mut run)), Some(session)) = (self.run.take(), self.session.as_mut()) else {
+            return out;
+        };
         let stop = run.slice(session, budget);
         let steps = run.steps();
         if stop.is_none() {
@@ -108,7 +113,13 @@ impl Engine {
 fn command_keeps_running(command: &Command) -> bool {
     matches!(
         command,
-        Command::Check { .. } | Command::BreakMenu { .. } | Command::Complete { .. } | Command::Select { .. } | Command::Sentences { .. } | Command::Limit { .. } | Command::Latencies
+        Command::Check { .. }
+            | Command::BreakMenu { .. }
+            | Command::Complete { .. }
+            | Command::Select { .. }
+            | Command::Sentences { .. }
+            | Command::Limit { .. }
+            | Command::Latencies
     )
 }
 

@@ -1,10 +1,6 @@
 //! Sessions as text: start, seed and inputs, packed. What a share link and the page's own safety copy hold.
 
-use crate::{
-    act::act_of,
-    scenarios,
-    session::Session,
-};
+use crate::{act::act_of, scenarios, session::Session};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use kubestep_model::Instant;
 use kubestep_protocol::{Doc, LinkRefused};
@@ -110,17 +106,25 @@ pub(crate) fn open(text: &str) -> Result<Opened, LinkRefused> {
     let text = text.trim().trim_start_matches('#');
     let digits = text.chars().take_while(char::is_ascii_digit).count();
     // The packed text may itself begin with a digit: only the first one is the format, until there are ten formats.
-    let format: u32 = text.get(..digits.min(1)).and_then(|d| d.parse().ok()).ok_or_else(|| damaged("It does not begin with a number."))?;
+    let format: u32 = text
+        .get(..digits.min(1))
+        .and_then(|d| d.parse().ok())
+        .ok_or_else(|| damaged("It does not begin with a number."))?;
     if format != FORMAT {
         return Err(LinkRefused::Newer { format, reads: vec![FORMAT] });
     }
-    let bytes = URL_SAFE_NO_PAD.decode(&text[1..]).map_err(|_| damaged("It holds characters that no link has, or its end is missing."))?;
+    let bytes = URL_SAFE_NO_PAD
+        .decode(&text[1..])
+        .map_err(|_| damaged("It holds characters that no link has, or its end is missing."))?;
     let limit = miniz_oxide::inflate::decompress_to_vec_with_limit(&bytes, MOST_BYTES);
     let bytes = limit.map_err(|e| match e.status {
-        miniz_oxide::inflate::TINFLStatus::HasMoreOutput => LinkRefused::TooLarge("It unpacks to more than 16 MiB.".into()),
+        miniz_oxide::inflate::TINFLStatus::HasMoreOutput => {
+            LinkRefused::TooLarge("It unpacks to more than 16 MiB.".into())
+        }
         _ => damaged("A part of it is missing or was changed."),
     })?;
-    let packed: Packed = postcard::from_bytes(&bytes).map_err(|_| damaged("It is whole, but does not hold a session."))?;
+    let packed: Packed =
+        postcard::from_bytes(&bytes).map_err(|_| damaged("It is whole, but does not hold a session."))?;
     replay(packed)
 }
 
@@ -129,7 +133,10 @@ fn replay(packed: Packed) -> Result<Opened, LinkRefused> {
         return Err(LinkRefused::TooLarge("It asks for more steps than this page makes.".into()));
     }
     let Some((mut session, files)) = scenarios::load(&packed.scenario) else {
-        return Err(LinkRefused::Damaged { words: "It begins from a scenario that is not here.".into(), scenario: None });
+        return Err(LinkRefused::Damaged {
+            words: "It begins from a scenario that is not here.".into(),
+            scenario: None,
+        });
     };
     for (after, at, saved) in &packed.inputs {
         session.run_to(*after, Instant(*at));
@@ -138,6 +145,10 @@ fn replay(packed: Packed) -> Result<Opened, LinkRefused> {
     }
     session.run_to(packed.end.0, Instant(packed.end.1));
     let differs = session.world().hash() != packed.hash;
-    let files = if packed.files.is_empty() { files } else { packed.files.into_iter().map(|(name, text)| Doc { name, text }).collect() };
+    let files = if packed.files.is_empty() {
+        files
+    } else {
+        packed.files.into_iter().map(|(name, text)| Doc { name, text }).collect()
+    };
     Ok(Opened { session, files, differs })
 }

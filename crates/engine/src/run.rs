@@ -17,12 +17,19 @@ const INNER: u32 = 200_000;
 #[derive(Clone, Debug)]
 pub(crate) enum Goal {
     /// One visible change, or (inner) one record.
-    Step { inner: bool },
+    Step {
+        inner: bool,
+    },
     /// Until the controller that moves next has settled its key.
-    Reconcile { key: Option<(&'static str, Key)> },
+    Reconcile {
+        key: Option<(&'static str, Key)>,
+    },
     Calm,
     /// Until this time; with a bound on steps when playing.
-    Time { end: Instant, steps: u32 },
+    Time {
+        end: Instant,
+        steps: u32,
+    },
     Until(Until),
 }
 
@@ -111,7 +118,10 @@ impl Run {
             session.idle_until(self.begun + HOUR);
             return Some(Stop::Hour);
         }
-        if matches!(self.goal, Goal::Calm) && self.inner == 0 && let Some(stop) = calm(session) {
+        if matches!(self.goal, Goal::Calm)
+            && self.inner == 0
+            && let Some(stop) = calm(session)
+        {
             return Some(stop);
         }
         let record = session.advance()?;
@@ -125,7 +135,9 @@ impl Run {
     fn ended(&mut self, session: &Session, record: &Record) -> Option<Stop> {
         let visible = record.visible();
         match &mut self.goal {
-            Goal::Step { inner } => (visible || *inner).then_some(Stop::Finished).or((self.inner > INNER).then_some(Stop::Steps)),
+            Goal::Step { inner } => {
+                (visible || *inner).then_some(Stop::Finished).or((self.inner > INNER).then_some(Stop::Steps))
+            }
             Goal::Reconcile { .. } => {
                 let settled = self.settles(record);
                 (settled || self.inner > INNER).then_some(Stop::Finished)
@@ -140,7 +152,11 @@ impl Run {
 
     /// A look at the whole world is only worth it where something came to an end.
     fn may_be_calm(&self, record: &Record) -> bool {
-        record.visible() || matches!(record.what, What::Thought { ended: Some(_), .. } | What::Ticked { .. } | What::Delivered { .. })
+        record.visible()
+            || matches!(
+                record.what,
+                What::Thought { ended: Some(_), .. } | What::Ticked { .. } | What::Delivered { .. }
+            )
     }
 
     /// Whether this record settles the key that moved first.
@@ -169,14 +185,20 @@ impl Run {
                 record.changes.iter().any(|c| c.key == key).then(|| words("It has changed.")).flatten()
             }
             Until::Spoken => {
-                let warned = record.changes.iter().any(|c| c.key.kind == ObjectKind::Event && is_warning(session, &c.key));
+                let warned = record
+                    .changes
+                    .iter()
+                    .any(|c| c.key.kind == ObjectKind::Event && is_warning(session, &c.key));
                 warned.then(|| words("Somebody has said something.")).flatten()
             }
             Until::PastLimit => {
                 let now = session.history.live().now();
                 let notes = &session.track().notes;
                 let oldest = notes.last().and_then(|n| n.gaps.oldest().map(|(_, g)| g.opened));
-                oldest.is_some_and(|o| now.since(o) > session.limit).then(|| words("A gap is older than your limit.")).flatten()
+                oldest
+                    .is_some_and(|o| now.since(o) > session.limit)
+                    .then(|| words("A gap is older than your limit."))
+                    .flatten()
             }
             Until::Moves(_) | Until::Question(_) => None,
         }

@@ -52,9 +52,17 @@ fn head(text: &str) -> Head {
         group: word("group"),
         title: word("title"),
         blurb: word("about"),
-        minutes: value.get("minutes").and_then(Value::as_u64).and_then(|m| u32::try_from(m).ok()).unwrap_or(5),
+        minutes: value
+            .get("minutes")
+            .and_then(Value::as_u64)
+            .and_then(|m| u32::try_from(m).ok())
+            .unwrap_or(5),
     };
-    let select = word("select").split_once('/').map(|(kind, name)| ObjectRef { kind: kind.into(), namespace: "default".into(), name: name.into() });
+    let select = word("select").split_once('/').map(|(kind, name)| ObjectRef {
+        kind: kind.into(),
+        namespace: "default".into(),
+        name: name.into(),
+    });
     Head { row, opening: word("opening"), select }
 }
 
@@ -87,7 +95,8 @@ pub(crate) fn load(id: &str) -> Option<(Session, Vec<Doc>)> {
     session.title = head.row.title;
     session.zero = session.world().now();
     session.scenario_inputs = session.track().saved.len();
-    let docs = files.into_iter().map(|(name, text)| Doc { name, text }).collect();
+    let docs: Vec<Doc> = files.into_iter().map(|(name, text)| Doc { name, text }).collect();
+    docs.iter().for_each(|doc| session.sees(doc));
     Some((session, docs))
 }
 
@@ -112,7 +121,12 @@ fn play(session: &mut Session, act: &ScriptAct, files: &mut std::collections::BT
             }
         }
         ScriptAct::Files(more) => files.extend(more.clone()),
-        ScriptAct::Images(_) | ScriptAct::Node { .. } | ScriptAct::Probe { .. } | ScriptAct::Exit { .. } | ScriptAct::Until { .. } | ScriptAct::Parallel(_) => {}
+        ScriptAct::Images(_)
+        | ScriptAct::Node { .. }
+        | ScriptAct::Probe { .. }
+        | ScriptAct::Exit { .. }
+        | ScriptAct::Until { .. }
+        | ScriptAct::Parallel(_) => {}
     }
 }
 
@@ -137,12 +151,37 @@ mod tests {
         for text in SCRIPTS {
             let head = head(text);
             let script = Script::read(text).unwrap_or_else(|e| panic!("{}: {e}", head.row.id));
-            assert!(!head.row.title.is_empty() && !head.row.group.is_empty() && !head.row.blurb.is_empty() && !head.opening.is_empty(), "{}", head.row.id);
-            let only = |a: &ScriptAct| matches!(a, ScriptAct::Kubectl(_) | ScriptAct::Settle(_) | ScriptAct::Wait(_) | ScriptAct::Edit { .. } | ScriptAct::Files(_));
-            assert!(script.steps.iter().all(|s| only(&s.act)), "{}: a beginning holds commands, waits and edits only", head.row.id);
+            assert!(
+                !head.row.title.is_empty()
+                    && !head.row.group.is_empty()
+                    && !head.row.blurb.is_empty()
+                    && !head.opening.is_empty(),
+                "{}",
+                head.row.id
+            );
+            let only = |a: &ScriptAct| {
+                matches!(
+                    a,
+                    ScriptAct::Kubectl(_)
+                        | ScriptAct::Settle(_)
+                        | ScriptAct::Wait(_)
+                        | ScriptAct::Edit { .. }
+                        | ScriptAct::Files(_)
+                )
+            };
+            assert!(
+                script.steps.iter().all(|s| only(&s.act)),
+                "{}: a beginning holds commands, waits and edits only",
+                head.row.id
+            );
             let (session, files) = load(&head.row.id).expect("it starts");
             assert!(!files.is_empty(), "{}", head.row.id);
-            let failed: Vec<String> = session.world().clients().filter(|(_, c)| c.ended.map(|e| e.0) != Some(0)).map(|(_, c)| c.program.line()).collect();
+            let failed: Vec<String> = session
+                .world()
+                .clients()
+                .filter(|(_, c)| c.ended.map(|e| e.0) != Some(0))
+                .map(|(_, c)| c.program.line())
+                .collect();
             assert!(failed.is_empty(), "{}: {failed:?}", head.row.id);
         }
     }

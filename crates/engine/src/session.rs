@@ -5,12 +5,14 @@ use kubestep_cluster::{Act, ClientId, History, Moment, Record, Start, World};
 use kubestep_insight::Gaps;
 use kubestep_model::{Instant, Key, Object};
 use kubestep_protocol::{At, Doc, ObjectRef, Who};
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 /// The terminal whose output is the answer to Apply.
 pub(crate) const APPLY: u32 = 1000;
 /// So many inner steps of a command at once, at most, before it counts as waiting.
 const COMMAND_STEPS: u32 = 20_000;
+/// The names of so many files are remembered.
+const MOST_FILES: usize = 200;
 
 /// What is kept of one step.
 #[derive(Clone, Debug)]
@@ -47,8 +49,8 @@ pub(crate) struct Session {
     /// The moment a scenario was handed to the person.
     pub(crate) zero: Instant,
     pub(crate) limit: Duration,
-    /// The text that each file had when it was last applied, and when.
-    pub(crate) applied: Vec<(Doc, Instant)>,
+    /// The names of the editor's files, as far as they have been seen.
+    pub(crate) files: BTreeSet<String>,
 }
 
 impl Session {
@@ -68,7 +70,7 @@ impl Session {
             title: String::new(),
             scenario_inputs: 0,
             limit: Duration::from_secs(300),
-            applied: vec![],
+            files: BTreeSet::new(),
         }
     }
 
@@ -101,6 +103,13 @@ impl Session {
     /// The moment of a step.
     pub(crate) fn moment(&self, step: usize) -> Option<&Moment> {
         self.history.branches()[self.history.branch()].moments.get(step)
+    }
+
+    /// A file of the editor was named: Tab may offer it from now on.
+    pub(crate) fn sees(&mut self, doc: &Doc) {
+        if self.files.len() < MOST_FILES && doc.name.len() < 200 {
+            self.files.insert(doc.name.clone());
+        }
     }
 
     /// Looks at a step for good.
@@ -217,6 +226,26 @@ impl Session {
         moments.partition_point(|m| m.next_record <= record)
     }
 
+    /// When a file was applied with exactly this text, if it was and nothing else was applied from it since.
+    pub(crate) fn applied_at(&self, doc: &Doc) -> Option<At> {
+        let inputs = &self.history.branches()[self.history.branch()].inputs;
+        let now = self.shown.now();
+        let rows = inputs
+            .iter()
+            .zip(&self.track().saved)
+            .filter(|(input, _)| input.at <= now && input.after < self.shown.next_record());
+        let text = |saved: &Saved| match saved {
+            Saved::Run { line, files, .. }
+                if line.starts_with("kubectl apply") && line.contains(&doc.name) =>
+            {
+                files.iter().find(|(name, _)| *name == doc.name).map(|(_, text)| *text == doc.text)
+            }
+            _ => None,
+        };
+        let (at, same) = rows.rev().find_map(|(input, saved)| text(saved).map(|same| (input.at, same)))?;
+        same.then(|| self.at(at))
+    }
+
     /// An object of the world that is looked at.
     pub(crate) fn object(&self, object: &ObjectRef) -> Option<&Object> {
         self.shown.store().get(&key_of(object)?)
@@ -226,11 +255,16 @@ impl Session {
 /// The key that a reference means.
 pub(crate) fn key_of(object: &ObjectRef) -> Option<Key> {
     let (kind, group) = object.kind.split_once('.').unwrap_or((&object.kind, ""));
-    let found = kubestep_model::Kind::all().find(|k| k.name() == kind && (group.is_empty() || k.group() == group))?;
+    let found =
+        kubestep_model::Kind::all().find(|k| k.name() == kind && (group.is_empty() || k.group() == group))?;
     Some(Key::new(found, object.namespace.as_str(), object.name.as_str()))
 }
 
 /// A key as the page names it.
 pub(crate) fn object_ref(key: &Key) -> ObjectRef {
-    ObjectRef { kind: key.kind.name().into(), namespace: key.namespace.to_string(), name: key.name.to_string() }
+    ObjectRef {
+        kind: key.kind.name().into(),
+        namespace: key.namespace.to_string(),
+        name: key.name.to_string(),
+    }
 }

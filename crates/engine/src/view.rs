@@ -11,7 +11,6 @@ mod rows;
 mod terminal;
 mod timeline;
 
-pub(crate) use loops::waits_for;
 pub(crate) use pods::status_words;
 pub(crate) use rows::gap;
 

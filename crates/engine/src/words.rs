@@ -7,7 +7,7 @@ pub(crate) mod who;
 use crate::session::Session;
 use kubestep_cluster::{Input, InputKind, World};
 use kubestep_model::{Deployment, Key, Kind, Request, Verb};
-use kubestep_protocol::{Chunk, Rich, Sentence, Span};
+use kubestep_protocol::{Chunk, Rich, Span};
 
 pub(crate) use deed::{sentence, sentences, short_deed};
 
@@ -71,14 +71,21 @@ pub(crate) fn said(world: &World, key: &Key) -> String {
 /// The teacher: a Service that selects nothing.
 pub(crate) fn selects_nothing(service: &Key) -> Rich {
     let object = crate::session::object_ref(service);
-    Rich::words("but the Service ").then(Span::Object(object, service.name.to_string())).then(Span::Words(" selects nothing that is ready.".into()))
+    Rich::words("but the Service ")
+        .then(Span::Object(object, service.name.to_string()))
+        .then(Span::Words(" selects nothing that is ready.".into()))
 }
 
 /// What exit 0 of an apply told, and what it did not.
 pub(crate) fn card(session: &Session, output: &[Chunk]) -> (Vec<String>, Vec<String>) {
     let text: String = output.iter().map(|c| c.text.as_str()).collect();
     let mut told = vec!["the file is valid".to_string()];
-    let deployment = session.world().store().list(Kind::Deployment, None).filter_map(|o| o.get::<Deployment>()).find(|d| text.contains(&format!("deployment.apps/{} ", d.metadata.name)));
+    let deployment = session
+        .world()
+        .store()
+        .list(Kind::Deployment, None)
+        .filter_map(|o| o.get::<Deployment>())
+        .find(|d| text.contains(&format!("deployment.apps/{} ", d.metadata.name)));
     if text.contains("unchanged") && !text.contains("configured") && !text.contains("created") {
         told.push("nothing had to be stored".into());
     } else if let Some(d) = deployment {
@@ -86,7 +93,11 @@ pub(crate) fn card(session: &Session, output: &[Chunk]) -> (Vec<String>, Vec<Str
     } else {
         told.push("the object is stored".into());
     }
-    let not = if text.contains("deployment") { ["that the image exists", "that a pod started"] } else { ["that a loop has seen it", "that it does what you meant"] };
+    let not = if text.contains("deployment") {
+        ["that the image exists", "that a pod started"]
+    } else {
+        ["that a loop has seen it", "that it does what you meant"]
+    };
     (told, not.iter().map(ToString::to_string).collect())
 }
 
@@ -113,7 +124,8 @@ pub(crate) fn link_differs() -> Rich {
 /// The table of latencies: name and microseconds.
 pub(crate) fn latencies(session: &Session) -> Vec<(String, u64)> {
     let l = session.world().latencies();
-    let row = |name: &str, (base, spread): (u32, u32)| (name.to_string(), u64::from(base) + u64::from(spread) / 2);
+    let row =
+        |name: &str, (base, spread): (u32, u32)| (name.to_string(), u64::from(base) + u64::from(spread) / 2);
     vec![
         row("a request to the API server", l.request),
         row("an event to a watcher", l.delivery),

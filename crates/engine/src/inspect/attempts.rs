@@ -31,21 +31,36 @@ fn row(session: &Session, kept: &Kept) -> Attempt {
             .map(|i| match at {
                 None => FilterCell::Pass,
                 Some(at) if i < at => FilterCell::Pass,
-                Some(at) if i == at => FilterCell::Fail(node.refusal.as_ref().map_or(String::new(), |r| r.reasons.join(", "))),
+                Some(at) if i == at => FilterCell::Fail(
+                    node.refusal.as_ref().map_or(String::new(), |r| r.rejection.reasons.join(", ")),
+                ),
                 Some(_) => FilterCell::NotAsked,
             })
             .collect()
     };
-    let filtered = kept.nodes.iter().map(|n| Filtered { node: n.node.to_string(), cells: cells(n) }).collect();
-    let names: Vec<&'static str> = kept.nodes.iter().find(|n| !n.scores.is_empty()).map(|n| n.scores.iter().map(|(name, _)| *name).collect()).unwrap_or_default();
+    let filtered =
+        kept.nodes.iter().map(|n| Filtered { node: n.node.to_string(), cells: cells(n) }).collect();
+    let names: Vec<&'static str> = kept
+        .nodes
+        .iter()
+        .find(|n| !n.scores.is_empty())
+        .map(|n| n.scores.iter().map(|(name, _)| *name).collect())
+        .unwrap_or_default();
     let scored = kept.nodes.iter().filter(|n| n.refusal.is_none() && !n.scores.is_empty()).map(|n| Scored {
         node: n.node.to_string(),
         cells: n.scores.iter().map(|(_, s)| *s).collect(),
         sum: n.total,
-        result: if kept.chosen.as_ref() == Some(&n.node) { "bound".into() } else if kept.tied.contains(&n.node) { "tie".into() } else { String::new() },
+        result: if kept.chosen.as_ref() == Some(&n.node) {
+            "bound".into()
+        } else if kept.tied.contains(&n.node) {
+            "tie".into()
+        } else {
+            String::new()
+        },
         won: kept.chosen.as_ref() == Some(&n.node),
     });
-    let note = if kept.tied.len() > 1 { "The tie was drawn at random, with this session's seed." } else { "" };
+    let note =
+        if kept.tied.len() > 1 { "The tie was drawn at random, with this session's seed." } else { "" };
     Attempt {
         at: session.at(kept.at),
         result: kept.chosen.as_ref().map_or("no node fits".into(), ToString::to_string),
@@ -54,7 +69,10 @@ fn row(session: &Session, kept: &Kept) -> Attempt {
         filtered,
         scores: names.into_iter().map(|n| (n.to_string(), 1)).collect(),
         scored: scored.collect(),
-        quote: kept.message.as_ref().map(|text| kubestep_protocol::Quote { source: Rich::words("Event FailedScheduling"), text: text.clone() }),
+        quote: kept.message.as_ref().map(|text| kubestep_protocol::Quote {
+            source: Rich::words("Event FailedScheduling"),
+            text: text.clone(),
+        }),
         note: if note.is_empty() { Rich::default() } else { Rich::words(note) },
     }
 }

@@ -25,7 +25,10 @@ pub(super) fn family(session: &Session, object: &Object) -> BTreeSet<Arc<str>> {
 /// When an event was last seen.
 pub(super) fn last(event: &Event) -> Instant {
     let series = event.series.as_ref().and_then(|s| s.last_observed_time).map(|t| t.instant());
-    series.or(event.last_timestamp.map(|t| t.instant())).or(event.event_time.map(|t| t.instant())).unwrap_or(Instant(0))
+    series
+        .or(event.last_timestamp.map(|t| t.instant()))
+        .or(event.event_time.map(|t| t.instant()))
+        .unwrap_or(Instant(0))
 }
 
 /// The rows, newest first.
@@ -34,8 +37,12 @@ pub(super) fn rows(session: &Session, object: &ObjectRef) -> Vec<EventRow> {
     let store = session.world().store();
     let uids = store.get(&key).map(|o| family(session, o)).unwrap_or_default();
     let namespace = if key.namespace.is_empty() { "default" } else { &key.namespace };
-    let about = |e: &&Event| uids.contains(&e.involved_object.uid) || (e.involved_object.name == key.name && e.involved_object.kind == key.kind.name());
-    let mut events: Vec<&Event> = store.list(Kind::Event, Some(namespace)).filter_map(|o| o.get::<Event>()).filter(about).collect();
+    let about = |e: &&Event| {
+        uids.contains(&e.involved_object.uid)
+            || (e.involved_object.name == key.name && e.involved_object.kind == key.kind.name())
+    };
+    let mut events: Vec<&Event> =
+        store.list(Kind::Event, Some(namespace)).filter_map(|o| o.get::<Event>()).filter(about).collect();
     events.sort_by_key(|e| std::cmp::Reverse((last(e), e.metadata.revision())));
     let row = |e: &&Event| {
         let regarding = &e.involved_object;
@@ -43,10 +50,18 @@ pub(super) fn rows(session: &Session, object: &ObjectRef) -> Vec<EventRow> {
         EventRow {
             kind: e.r#type.clone(),
             reason: e.reason.clone(),
-            about: other.then(|| ObjectRef { kind: regarding.kind.clone(), namespace: regarding.namespace.to_string(), name: regarding.name.to_string() }),
+            about: other.then(|| ObjectRef {
+                kind: regarding.kind.clone(),
+                namespace: regarding.namespace.to_string(),
+                name: regarding.name.to_string(),
+            }),
             count: u32::try_from(e.series.as_ref().map_or(e.count, |s| s.count).max(1)).unwrap_or(1),
             last: session.at(last(e)),
-            from: if e.source.component.is_empty() { e.reporting_component.clone() } else { e.source.component.clone() },
+            from: if e.source.component.is_empty() {
+                e.reporting_component.clone()
+            } else {
+                e.source.component.clone()
+            },
             message: e.message.clone(),
         }
     };

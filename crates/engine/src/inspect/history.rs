@@ -36,7 +36,9 @@ fn row(session: &Session, entry: &LogEntry) -> HistoryRow {
 fn changed(old: &Object, new: &Object) -> Rich {
     let mut found = vec![];
     differences("", &old.to_value(), &new.to_value(), &mut found);
-    found.retain(|(path, ..)| !path.starts_with("metadata.resourceVersion") && !path.contains("last-applied-configuration"));
+    found.retain(|(path, ..)| {
+        !path.starts_with("metadata.resourceVersion") && !path.contains("last-applied-configuration")
+    });
     if found.is_empty() {
         return Rich::words("Nothing that counts.");
     }
@@ -61,12 +63,22 @@ pub(crate) fn differences(path: &str, old: &Value, new: &Value, out: &mut Vec<(S
         (Value::Object(a), Value::Object(b)) => {
             let keys: std::collections::BTreeSet<&String> = a.keys().chain(b.keys()).collect();
             for key in keys {
-                differences(&join(key), a.get(key).unwrap_or(&Value::Null), b.get(key).unwrap_or(&Value::Null), out);
+                differences(
+                    &join(key),
+                    a.get(key).unwrap_or(&Value::Null),
+                    b.get(key).unwrap_or(&Value::Null),
+                    out,
+                );
             }
         }
         (Value::Array(a), Value::Array(b)) => {
             for i in 0..a.len().max(b.len()) {
-                differences(&format!("{path}[{i}]"), a.get(i).unwrap_or(&Value::Null), b.get(i).unwrap_or(&Value::Null), out);
+                differences(
+                    &format!("{path}[{i}]"),
+                    a.get(i).unwrap_or(&Value::Null),
+                    b.get(i).unwrap_or(&Value::Null),
+                    out,
+                );
             }
         }
         _ => out.push((path.to_string(), short(old), short(new))),

@@ -28,7 +28,11 @@ pub(super) fn why(session: &Session, object: &Object) -> Why {
         tab.head = if matches!(object, Object::Custom(_)) { WhyHead::NoLoop } else { WhyHead::Agreed };
         return tab;
     };
-    tab.head = if what.stalls() { WhyHead::Blocked(blocker::head(&at, &what)) } else { WhyHead::Moving(blocker::head(&at, &what)) };
+    tab.head = if what.stalls() {
+        WhyHead::Blocked(blocker::head(&at, &what))
+    } else {
+        WhyHead::Moving(blocker::head(&at, &what))
+    };
     tab.strip = strip(&links.iter().map(|l| l.object.clone()).collect::<Vec<_>>(), &what);
     tab.stops_at = blocker::stops_at(&what).map(Into::into);
     tab.ends = blocker::ends(session, &what, Some(&key));
@@ -62,9 +66,10 @@ fn quote(said: &Says) -> Option<Quote> {
             let source = Rich::words(format!("{} {} · {path}", key.kind, words::tail(&key.name)));
             Some(Quote { source, text: value.clone() })
         }
-        Says::Event(key, reason, message, _) => {
-            Some(Quote { source: Rich::words(format!("Event {reason} about {} {}", key.kind, words::tail(&key.name))), text: message.clone() })
-        }
+        Says::Event(key, reason, message, _) => Some(Quote {
+            source: Rich::words(format!("Event {reason} about {} {}", key.kind, words::tail(&key.name))),
+            text: message.clone(),
+        }),
         Says::Nobody => None,
     }
 }
@@ -79,9 +84,21 @@ fn speech(session: &Session, key: &Key, chain: &[Key]) -> Option<Speech> {
     for at in chain {
         lanes.push(lane(session, at, gap.opened));
     }
-    for service in session.world().store().list(Kind::Service, Some(&key.namespace)).filter(|_| key.kind == Kind::Deployment) {
+    for service in session
+        .world()
+        .store()
+        .list(Kind::Service, Some(&key.namespace))
+        .filter(|_| key.kind == Kind::Deployment)
+    {
         if &*service.meta().name != "kubernetes" {
-            lanes.push(Speaker { name: "Service".into(), who: Who::EndpointSlice, spoke: vec![], words: "says nothing".into(), helps: false, ended: false });
+            lanes.push(Speaker {
+                name: "Service".into(),
+                who: Who::EndpointSlice,
+                spoke: vec![],
+                words: "says nothing".into(),
+                helps: false,
+                ended: false,
+            });
             break;
         }
     }
@@ -89,8 +106,22 @@ fn speech(session: &Session, key: &Key, chain: &[Key]) -> Option<Speech> {
 }
 
 fn apply_lane(session: &Session, opened: Instant) -> Speaker {
-    let ended = session.world().clients().filter(|(_, c)| c.terminal == crate::session::APPLY).filter_map(|(_, c)| c.ended).map(|e| e.1).filter(|at| *at + Duration::from_secs(2) >= opened).min();
-    Speaker { name: "apply".into(), who: Who::Api, spoke: ended.map(|at| session.at(at)).into_iter().collect(), words: "exit 0, then gone".into(), helps: false, ended: true }
+    let ended = session
+        .world()
+        .clients()
+        .filter(|(_, c)| c.terminal == crate::session::APPLY)
+        .filter_map(|(_, c)| c.ended)
+        .map(|e| e.1)
+        .filter(|at| *at + Duration::from_secs(2) >= opened)
+        .min();
+    Speaker {
+        name: "apply".into(),
+        who: Who::Api,
+        spoke: ended.map(|at| session.at(at)).into_iter().collect(),
+        words: "exit 0, then gone".into(),
+        helps: false,
+        ended: true,
+    }
 }
 
 /// Warnings about an object, and its conditions that turned bad, since a moment.
@@ -102,7 +133,11 @@ fn lane(session: &Session, key: &Key, since: Instant) -> Speaker {
         Kind::Pod => (Who::Kubelet, format!("Pod {}", words::tail(&key.name))),
         _ => (Who::Other, key.kind.name().into()),
     };
-    let warns = |e: &Event| e.r#type == "Warning" && e.involved_object.name == key.name && e.involved_object.kind == key.kind.name();
+    let warns = |e: &Event| {
+        e.r#type == "Warning"
+            && e.involved_object.name == key.name
+            && e.involved_object.kind == key.kind.name()
+    };
     let mut spoke: Vec<Instant> = world
         .store()
         .log_after(0)
@@ -111,16 +146,34 @@ fn lane(session: &Session, key: &Key, since: Instant) -> Speaker {
         .map(|e| e.at)
         .collect();
     let helps = !spoke.is_empty();
-    let late = world.store().get(key).and_then(|o| o.get::<Deployment>()).and_then(|d| d.condition("Progressing")).filter(|c| c.status == "False");
+    let late = world
+        .store()
+        .get(key)
+        .and_then(|o| o.get::<Deployment>())
+        .and_then(|d| d.condition("Progressing"))
+        .filter(|c| c.status == "False");
     if let Some(at) = late.and_then(|c| c.last_update_time).map(|t| t.instant()) {
         spoke.push(at);
     }
     spoke.sort();
-    let words = if late.is_some() { "says it is late" } else if helps { "says why" } else { "says nothing" };
+    let words = if late.is_some() {
+        "says it is late"
+    } else if helps {
+        "says why"
+    } else {
+        "says nothing"
+    };
     if spoke.len() > MARKS {
         spoke.drain(MARKS / 2..spoke.len() - MARKS / 2);
     }
-    Speaker { name, who, spoke: spoke.into_iter().map(|at| session.at(at)).collect(), words: words.into(), helps: helps || late.is_some(), ended: false }
+    Speaker {
+        name,
+        who,
+        spoke: spoke.into_iter().map(|at| session.at(at)).collect(),
+        words: words.into(),
+        helps: helps || late.is_some(),
+        ended: false,
+    }
 }
 
 /// From the last write to this object back along the causes to a person's act.
@@ -129,7 +182,14 @@ fn causes(session: &Session, object: &Object, end: Option<&(Key, Blocker)>) -> V
     let revision = session.world().store().get(&at).map_or(0, |o| o.meta().revision());
     let step = session.step();
     // The record that made the revision which the object has now.
-    let made = (0..=step).rev().find_map(|s| session.history.records_of(s).iter().find(|r| r.changes.iter().any(|c| c.revision == revision)).cloned());
+    let made = (0..=step).rev().find_map(|s| {
+        session
+            .history
+            .records_of(s)
+            .iter()
+            .find(|r| r.changes.iter().any(|c| c.revision == revision))
+            .cloned()
+    });
     let mut links = vec![];
     let mut next = made;
     while let Some(record) = next {
@@ -138,7 +198,14 @@ fn causes(session: &Session, object: &Object, end: Option<&(Key, Blocker)>) -> V
             let step = session.step_of(record.id);
             let key = matches!(who, Who::Person).then(|| (String::new(), 0));
             let sentence = deed::sentence(session, step);
-            links.push(Link { who, at: session.at(record.at), step: u32::try_from(step).ok(), words: sentence.words, said: Said::Nobody, key });
+            links.push(Link {
+                who,
+                at: session.at(record.at),
+                step: u32::try_from(step).ok(),
+                words: sentence.words,
+                said: Said::Nobody,
+                key,
+            });
         }
         next = record.cause.and_then(|id| session.history.record(id)).cloned();
     }
@@ -149,10 +216,19 @@ fn causes(session: &Session, object: &Object, end: Option<&(Key, Blocker)>) -> V
 }
 
 fn pod_said(pod: &Pod) -> Said {
-    let waiting = pod.status.container_statuses.iter().enumerate().find_map(|(i, s)| s.state.waiting.as_ref().map(|w| (i, w)));
+    let waiting = pod
+        .status
+        .container_statuses
+        .iter()
+        .enumerate()
+        .find_map(|(i, s)| s.state.waiting.as_ref().map(|w| (i, w)));
     let object = object_ref(&kubestep_model::Resource::key(pod));
     match waiting {
-        Some((i, w)) => Said::Field(object, format!("status.containerStatuses[{i}].state.waiting"), format!("{}: {}", w.reason, w.message)),
+        Some((i, w)) => Said::Field(
+            object,
+            format!("status.containerStatuses[{i}].state.waiting"),
+            format!("{}: {}", w.reason, w.message),
+        ),
         None => Said::Nobody,
     }
 }

@@ -50,7 +50,9 @@ fn writers(session: &Session, entries: &[&LogEntry]) -> BTreeMap<String, (Option
         let Some(new) = &entry.new else { continue };
         let before = entry.old.as_ref().map(|o| by_path(&split(&to_yaml(&o.to_value())))).unwrap_or_default();
         let (who, lane) = who::of_agent(&entry.who);
-        let words = Rich::words(format!("{lane}, ")).then(Span::Since(session.at(entry.at))).then(Span::Words(" ago".into()));
+        let words = Rich::words(format!("{lane}, "))
+            .then(Span::Since(session.at(entry.at)))
+            .then(Span::Words(" ago".into()));
         for line in split(&to_yaml(&new.to_value())) {
             if before.get(&line.path) != Some(&line.text) {
                 found.insert(line.path, (Some(who), words.clone()));
@@ -91,7 +93,10 @@ fn split(text: &str) -> Vec<Line> {
 
 /// Leaves the fields that a line of this indent is not part of. Items of a list stand at their field's own indent.
 fn pop(stack: &mut Vec<(usize, String)>, indent: usize, item: bool) {
-    while stack.last().is_some_and(|(at, name)| *at > indent || (*at == indent && (!item || name.starts_with('[')))) {
+    while stack
+        .last()
+        .is_some_and(|(at, name)| *at > indent || (*at == indent && (!item || name.starts_with('['))))
+    {
         stack.pop();
     }
 }
@@ -110,7 +115,15 @@ mod tests {
         let paths: Vec<String> = split(text).into_iter().map(|l| l.path).collect();
         assert_eq!(
             paths,
-            ["spec", "spec/containers", "spec/containers/[0]/image", "spec/containers/[0]/name", "spec/containers/[1]/image", "spec/node", "status"]
+            [
+                "spec",
+                "spec/containers",
+                "spec/containers/[0]/image",
+                "spec/containers/[0]/name",
+                "spec/containers/[1]/image",
+                "spec/node",
+                "status"
+            ]
         );
     }
 }

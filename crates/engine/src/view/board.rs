@@ -39,7 +39,9 @@ impl Board {
     /// Whether a pod's endpoint is ready in a service's slices; `None` if it is not in them.
     pub(super) fn ready_in(&self, service: &str, pod: &Pod) -> Option<bool> {
         let of = self.endpoints.get(&(pod.metadata.namespace.clone(), service.to_string()))?;
-        let found = of.iter().find(|e| e.target_ref.as_ref().is_some_and(|t| t.uid == pod.metadata.uid && t.name == pod.key().name))?;
+        let found = of.iter().find(|e| {
+            e.target_ref.as_ref().is_some_and(|t| t.uid == pod.metadata.uid && t.name == pod.key().name)
+        })?;
         Some(found.conditions.ready != Some(false))
     }
 }

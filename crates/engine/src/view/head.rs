@@ -47,11 +47,12 @@ fn touched(session: &Session, step: usize) -> Vec<ObjectRef> {
     for record in session.history.records_of(step) {
         for change in &record.changes {
             // An event touches the object it is about.
-            let about = session.world().store().get(&change.key).and_then(|o| o.get::<Event>()).and_then(|e| {
-                let about = &e.involved_object;
-                let kind = ObjectKind::all().find(|k| k.name() == about.kind)?;
-                Some(Key::new(kind, about.namespace.clone(), about.name.clone()))
-            });
+            let about =
+                session.world().store().get(&change.key).and_then(|o| o.get::<Event>()).and_then(|e| {
+                    let about = &e.involved_object;
+                    let kind = ObjectKind::all().find(|k| k.name() == about.kind)?;
+                    Some(Key::new(kind, about.namespace.clone(), about.name.clone()))
+                });
             found.insert(about.unwrap_or_else(|| change.key.clone()));
         }
     }
@@ -68,10 +69,18 @@ fn verdict_row(session: &Session) -> (Verdict, Rich) {
         Kind::Stalled => VerdictKind::Stalled,
     };
     let object = found.object.as_ref().map(|(key, _)| key.clone());
-    let measure = object.as_ref().and_then(|k| session.note().gaps.get(k)).map_or(String::new(), |g| g.measure.text.clone());
+    let measure = object
+        .as_ref()
+        .and_then(|k| session.note().gaps.get(k))
+        .map_or(String::new(), |g| g.measure.text.clone());
     let (because, more) = match (&found.blocker, kind) {
-        (_, VerdictKind::Converged) => (but(world).map_or_else(Rich::default, |service| words::selects_nothing(&service)), Rich::default()),
-        (Some((at, blocker)), _) => (words::blocker::because(at, blocker), words::blocker::more(session, object.as_ref())),
+        (_, VerdictKind::Converged) => (
+            but(world).map_or_else(Rich::default, |service| words::selects_nothing(&service)),
+            Rich::default(),
+        ),
+        (Some((at, blocker)), _) => {
+            (words::blocker::because(at, blocker), words::blocker::more(session, object.as_ref()))
+        }
         (None, _) => (Rich::default(), Rich::default()),
     };
     let nowhere = match (&found.blocker, kind) {
@@ -93,12 +102,15 @@ fn verdict_row(session: &Session) -> (Verdict, Rich) {
 
 /// The last Apply up to this moment, with the teacher's card.
 fn apply(session: &Session) -> Option<ApplyOut> {
-    let (_, client) = session.world().clients().filter(|(_, c)| c.terminal == APPLY).max_by_key(|(id, _)| **id)?;
+    let (_, client) =
+        session.world().clients().filter(|(_, c)| c.terminal == APPLY).max_by_key(|(id, _)| **id)?;
     let output = chunks(client);
     let exit = client.ended.map(|(code, _)| code);
     let (told, not_told) = if exit == Some(0) { words::card(session, &output) } else { (vec![], vec![]) };
     let place = output.iter().find_map(|c| words::place_in(&c.text));
-    let records = session.history.branches()[session.history.branch()].moments.partition_point(|m| m.at < client.ended.map_or(client.started, |e| e.1));
+    let records = session.history.branches()[session.history.branch()]
+        .moments
+        .partition_point(|m| m.at < client.ended.map_or(client.started, |e| e.1));
     Some(ApplyOut { line: client.program.line(), output, exit, place, told, not_told, step: number(records) })
 }
 
@@ -113,13 +125,26 @@ fn log(session: &Session) -> Vec<LogLine> {
             None => format!("{} {}", e.key.kind.singular(), words::tail(&e.key.name)),
         };
         let (who, _) = words::who::of_agent(&e.who);
-        LogLine { revision: e.revision, who, what, step: number(session.history.branches()[session.history.branch()].moments.partition_point(|m| m.at < e.at)) }
+        LogLine {
+            revision: e.revision,
+            who,
+            what,
+            step: number(
+                session.history.branches()[session.history.branch()].moments.partition_point(|m| m.at < e.at),
+            ),
+        }
     };
     entries.iter().rev().take(LOG_LINES).map(line).collect()
 }
 
 /// The host that most images of the registry name.
 fn registry_host(session: &Session) -> String {
-    let hosts = session.world().registry().0.keys().filter_map(|name| name.split_once('/').map(|(h, _)| h)).filter(|h| h.contains('.') && *h != "docker.io");
+    let hosts = session
+        .world()
+        .registry()
+        .0
+        .keys()
+        .filter_map(|name| name.split_once('/').map(|(h, _)| h))
+        .filter(|h| h.contains('.') && *h != "docker.io");
     hosts.into_iter().next().unwrap_or("docker.io").to_string()
 }

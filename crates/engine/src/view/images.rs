@@ -20,13 +20,19 @@ pub(super) fn images(session: &mut Session) -> Vec<Arc<ImageRow>> {
             wanted.entry(short(&container.image).to_string()).or_insert((row, 0));
         }
     }
-    for event in world.store().list(Kind::Event, None).filter_map(|o| o.get::<Event>()).filter(|e| e.reason == "Pulling") {
+    for event in world
+        .store()
+        .list(Kind::Event, None)
+        .filter_map(|o| o.get::<Event>())
+        .filter(|e| e.reason == "Pulling")
+    {
         let image = event.message.split('"').nth(1).unwrap_or("");
         if let Some((_, asked)) = wanted.get_mut(short(image)) {
             *asked = asked.saturating_add(u32::try_from(event.count).unwrap_or(1));
         }
     }
-    let rows = wanted.into_iter().map(|(reference, (image, asked))| row(session, reference, image, asked)).collect();
+    let rows =
+        wanted.into_iter().map(|(reference, (image, asked))| row(session, reference, image, asked)).collect();
     sorted(rows, |r| r.id)
 }
 
@@ -38,17 +44,25 @@ fn short(name: &str) -> &str {
 
 fn row(session: &mut Session, reference: String, image: Option<Image>, asked: u32) -> ImageRow {
     let id = session.ids.of(&format!("image:{reference}"));
-    let name = reference.split_once('/').filter(|(host, _)| host.contains('.')).map_or(reference.clone(), |(_, rest)| rest.into());
+    let name = reference
+        .split_once('/')
+        .filter(|(host, _)| host.contains('.'))
+        .map_or(reference.clone(), |(_, rest)| rest.into());
     let (look, words) = match &image {
         None => (ImageLook::Missing, "not there".to_string()),
         Some(i) if i.denied => (ImageLook::Denied, "access denied".into()),
         Some(i) => {
             let millis = u64::try_from(i.pull.as_millis()).unwrap_or(0);
             let ends = match i.exit {
-                Some(code) => format!("ends with {code} after {}", age(u64::try_from(i.after.as_millis()).unwrap_or(0))),
+                Some(code) => {
+                    format!("ends with {code} after {}", age(u64::try_from(i.after.as_millis()).unwrap_or(0)))
+                }
                 None => "runs until stopped".into(),
             };
-            (if millis >= 10_000 { ImageLook::Slow } else { ImageLook::There }, format!("pulls in {} · {ends}", age(millis)))
+            (
+                if millis >= 10_000 { ImageLook::Slow } else { ImageLook::There },
+                format!("pulls in {} · {ends}", age(millis)),
+            )
         }
     };
     ImageRow { id, reference, name, look, words, asked, next: None }

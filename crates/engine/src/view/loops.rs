@@ -2,8 +2,8 @@
 
 use super::sorted;
 use crate::{session::Session, words};
-use kubestep_cluster::{Asker, Brain, Health, Loop as State, Process, ProcessId, Step, World, loops::ALL};
 use kubestep_cluster::control::Controller;
+use kubestep_cluster::{Asker, Brain, Health, Loop as State, Process, ProcessId, Step, World, loops::ALL};
 use kubestep_insight::{Blocker, Kind, verdict};
 use kubestep_model::{Instant, Key, Kind as ObjectKind};
 use kubestep_protocol::{Ask, Loop, LoopState, Rich, Span, Who};
@@ -21,7 +21,12 @@ pub(super) fn loops(session: &mut Session) -> Vec<Arc<Loop>> {
             rows.push((format!("loop:{}", controller.name()), row));
         }
     }
-    let ids: Vec<ProcessId> = session.world().processes().map(|(id, _)| id.clone()).filter(|id| *id != ProcessId::Manager).collect();
+    let ids: Vec<ProcessId> = session
+        .world()
+        .processes()
+        .map(|(id, _)| id.clone())
+        .filter(|id| *id != ProcessId::Manager)
+        .collect();
     for id in ids {
         if let Some(row) = agent_row(session, &id) {
             rows.push((format!("loop:{id}"), row));
@@ -40,13 +45,26 @@ pub(super) fn loops(session: &mut Session) -> Vec<Arc<Loop>> {
 fn stuck_loop(session: &Session) -> Option<(String, String)> {
     let found = verdict(session.world(), &session.note().gaps);
     let (at, blocker) = found.blocker.filter(|_| found.kind == Kind::Stalled)?;
-    let node = || session.world().store().get(&at).and_then(|o| o.get::<kubestep_model::Pod>()).map(|p| p.spec.node_name.to_string()).unwrap_or_default();
+    let node = || {
+        session
+            .world()
+            .store()
+            .get(&at)
+            .and_then(|o| o.get::<kubestep_model::Pod>())
+            .map(|p| p.spec.node_name.to_string())
+            .unwrap_or_default()
+    };
     Some(match blocker {
-        Blocker::Image { .. } | Blocker::Ends { .. } | Blocker::Probe { .. } | Blocker::Configuration { .. } => ("kubelet".into(), node()),
+        Blocker::Image { .. }
+        | Blocker::Ends { .. }
+        | Blocker::Probe { .. }
+        | Blocker::Configuration { .. } => ("kubelet".into(), node()),
         Blocker::NodeSilent { node } => ("kubelet".into(), node),
         Blocker::NothingFits { .. } => ("scheduler".into(), String::new()),
         Blocker::Refused { .. } => ("replicaset".into(), String::new()),
-        Blocker::LoopStopped { who } | Blocker::WatchHeld { who, .. } => (who.trim_start_matches("kube-").into(), String::new()),
+        Blocker::LoopStopped { who } | Blocker::WatchHeld { who, .. } => {
+            (who.trim_start_matches("kube-").into(), String::new())
+        }
         _ => return None,
     })
 }
@@ -84,11 +102,16 @@ fn controller_row(session: &Session, index: usize, controller: &dyn Controller) 
     let (who, _) = words::who::of_agent(controller.actor());
     let mut row = empty(who, controller.name(), "");
     let kinds: Vec<ObjectKind> = controller.watches().iter().map(|w| w.kind).collect();
-    row.watches = if kinds.len() > 6 { "every kind".into() } else { kinds.iter().map(|k| k.name()).collect::<Vec<_>>().join(", ") };
+    row.watches = if kinds.len() > 6 {
+        "every kind".into()
+    } else {
+        kinds.iter().map(|k| k.name()).collect::<Vec<_>>().join(", ")
+    };
     row.behind = count(kinds.iter().map(|k| process.behind(*k)).sum());
     row.seen = seen(world, process, &kinds);
     row.unread = count(state.unread.len());
-    let keys: Vec<&Key> = state.queue.ready().chain(state.working.keys()).filter(|k| !k.name.is_empty()).collect();
+    let keys: Vec<&Key> =
+        state.queue.ready().chain(state.working.keys()).filter(|k| !k.name.is_empty()).collect();
     row.queued = count(keys.len());
     row.queue = keys.iter().take(KEYS).map(|k| words::tail(&k.name).to_string()).collect();
     row.did = did(session, state.last);
@@ -120,7 +143,9 @@ fn did(session: &Session, record: Option<u64>) -> Option<(kubestep_protocol::At,
 }
 
 fn asks(world: &World, state: &State, index: usize) -> Option<Ask> {
-    let flight = world.flights().find(|(_, f)| matches!(&f.asker, Asker::Controller { controller, .. } if *controller == index));
+    let flight = world
+        .flights()
+        .find(|(_, f)| matches!(&f.asker, Asker::Controller { controller, .. } if *controller == index));
     if let Some((_, flight)) = flight {
         return Some(Ask { words: words::request(&flight.request), sent: true });
     }
@@ -137,7 +162,10 @@ fn waits_of_loop(session: &Session, state: &State, how: LoopState) -> Rich {
             let next = state.queue.delayed().filter(|(k, _)| !k.name.is_empty()).min_by_key(|(_, at)| **at);
             next.map_or_else(
                 || Rich::words("nothing"),
-                |(key, at)| Rich::words(format!("clock: {} in ", words::tail(&key.name))).then(Span::Until(session.at(*at))),
+                |(key, at)| {
+                    Rich::words(format!("clock: {} in ", words::tail(&key.name)))
+                        .then(Span::Until(session.at(*at)))
+                },
             )
         }
     }
@@ -146,7 +174,13 @@ fn waits_of_loop(session: &Session, state: &State, how: LoopState) -> Rich {
 /// When a process' next timer comes, as the loops view says it.
 pub(crate) fn waits_for(session: &Session, process: &ProcessId) -> Option<Instant> {
     session.world().enabled().into_iter().find_map(|(at, step)| match step {
-        Step::Timer(p, name) if p == *process && !format!("{name:?}").contains("Lease") && !format!("{name:?}").contains("Heartbeat") => Some(at),
+        Step::Timer(p, name)
+            if p == *process
+                && !format!("{name:?}").contains("Lease")
+                && !format!("{name:?}").contains("Heartbeat") =>
+        {
+            Some(at)
+        }
         _ => None,
     })
 }
@@ -160,7 +194,8 @@ fn agent_row(session: &Session, id: &ProcessId) -> Option<Loop> {
         ProcessId::Manager => return None,
     };
     let mut row = empty(who, name, &detail);
-    let kinds: &[ObjectKind] = if *id == ProcessId::Scheduler { &[ObjectKind::Pod, ObjectKind::Node] } else { &[ObjectKind::Pod] };
+    let kinds: &[ObjectKind] =
+        if *id == ProcessId::Scheduler { &[ObjectKind::Pod, ObjectKind::Node] } else { &[ObjectKind::Pod] };
     row.watches = if *id == ProcessId::Scheduler { "Pod, Node".into() } else { "Pods of its node".into() };
     row.behind = count(process.behind_all());
     row.seen = seen(world, process, kinds);
@@ -178,6 +213,9 @@ fn agent_row(session: &Session, id: &ProcessId) -> Option<Loop> {
         () if timer.is_some() => LoopState::Waiting,
         () => LoopState::Idle,
     };
-    row.waits = timer.map_or_else(|| Rich::words("nothing"), |at| Rich::words("clock: ").then(Span::Until(session.at(at))));
+    row.waits = timer.map_or_else(
+        || Rich::words("nothing"),
+        |at| Rich::words("clock: ").then(Span::Until(session.at(at))),
+    );
     Some(row)
 }

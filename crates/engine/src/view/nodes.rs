@@ -3,13 +3,17 @@
 use super::{board::Board, sorted};
 use crate::session::Session;
 use kubestep_cluster::{Health, ProcessId};
-use kubestep_model::{Kind, Node, Pod, Quantity, usage::{Side, pod_amounts}};
+use kubestep_model::{
+    Kind, Node, Pod, Quantity,
+    usage::{Side, pod_amounts},
+};
 use kubestep_protocol::{Node as NodeRow, NodeLook, Rich};
 use std::sync::Arc;
 
 /// The nodes, in the order of first sight.
 pub(super) fn nodes(session: &mut Session, _board: &Board) -> Vec<Arc<NodeRow>> {
-    let nodes: Vec<Node> = session.world().store().list(Kind::Node, None).filter_map(|o| o.get::<Node>()).cloned().collect();
+    let nodes: Vec<Node> =
+        session.world().store().list(Kind::Node, None).filter_map(|o| o.get::<Node>()).cloned().collect();
     let mut rows: Vec<NodeRow> = nodes.iter().map(|n| row(session, n)).collect();
     rows.sort_by(|a, b| a.name.cmp(&b.name));
     for row in &mut rows {
@@ -29,14 +33,30 @@ fn row(session: &Session, node: &Node) -> NodeRow {
     let name = node.metadata.name.to_string();
     let id = ProcessId::Kubelet(node.metadata.name.clone());
     let stopped = world.faults().is_cut(&id) || world.process(&id).is_none_or(|p| p.health != Health::Up);
-    let pods: Vec<&Pod> = world.store().list(Kind::Pod, None).filter_map(|o| o.get::<Pod>()).filter(|p| p.spec.node_name == node.metadata.name && !p.is_terminal()).collect();
+    let pods: Vec<&Pod> = world
+        .store()
+        .list(Kind::Pod, None)
+        .filter_map(|o| o.get::<Pod>())
+        .filter(|p| p.spec.node_name == node.metadata.name && !p.is_terminal())
+        .collect();
     let (mut cpu, mut memory) = (0i64, 0i64);
     for pod in &pods {
         let amounts = pod_amounts(pod, Side::Requests);
         cpu = cpu.saturating_add(amounts.get("cpu").map_or(0, Quantity::milli_value));
         memory = memory.saturating_add(amounts.get("memory").map_or(0, Quantity::milli_value));
     }
-    let taints: Vec<String> = node.spec.taints.iter().map(|t| if t.value.is_empty() { format!("{}:{}", t.key, t.effect) } else { format!("{}={}:{}", t.key, t.value, t.effect) }).collect();
+    let taints: Vec<String> = node
+        .spec
+        .taints
+        .iter()
+        .map(|t| {
+            if t.value.is_empty() {
+                format!("{}:{}", t.key, t.effect)
+            } else {
+                format!("{}={}:{}", t.key, t.value, t.effect)
+            }
+        })
+        .collect();
     let foreign = node.spec.taints.iter().any(|t| !t.key.starts_with("node.kubernetes.io/"));
     let look = match (stopped, node.is_ready()) {
         (true, true) => NodeLook::Stopped,
@@ -53,7 +73,8 @@ fn row(session: &Session, node: &Node) -> NodeRow {
     };
     let all = &node.status.allocatable;
     let cores = |milli: i64| if milli % 1000 == 0 { (milli / 1000).to_string() } else { format!("{milli}m") };
-    let room = format!("{} of {} cpu", cores(cpu), all.get("cpu").map_or("0".to_string(), ToString::to_string));
+    let room =
+        format!("{} of {} cpu", cores(cpu), all.get("cpu").map_or("0".to_string(), ToString::to_string));
     NodeRow {
         id: kubestep_protocol::Id(0),
         name,

@@ -10,7 +10,8 @@ use std::sync::Arc;
 /// The pods, in the order of first sight.
 pub(super) fn pods(session: &mut Session, board: &Board) -> Vec<Arc<PodRow>> {
     let objects: Vec<Object> = session.world().store().list(Kind::Pod, None).cloned().collect();
-    let mut order: Vec<&Object> = objects.iter().filter(|o| !o.meta().namespace.starts_with("kube-")).collect();
+    let mut order: Vec<&Object> =
+        objects.iter().filter(|o| !o.meta().namespace.starts_with("kube-")).collect();
     order.sort_by_key(|o| (o.meta().creation_timestamp, o.meta().revision()));
     let mut rows = vec![];
     for object in order {
@@ -24,14 +25,20 @@ pub(super) fn pods(session: &mut Session, board: &Board) -> Vec<Arc<PodRow>> {
 fn row(session: &mut Session, board: &Board, object: &Object, pod: &Pod) -> PodRow {
     let name = &pod.metadata.name;
     let owner = pod.metadata.controller().map(|o| (o.uid.clone(), o.name.clone()));
-    let suffix = owner.as_ref().and_then(|(_, o)| name.strip_prefix(&**o)).and_then(|s| s.strip_prefix('-')).unwrap_or(name).to_string();
+    let suffix = owner
+        .as_ref()
+        .and_then(|(_, o)| name.strip_prefix(&**o))
+        .and_then(|s| s.strip_prefix('-'))
+        .unwrap_or(name)
+        .to_string();
     let services: Vec<(Id, bool)> = {
         let found: Vec<(Arc<str>, bool)> = look::services_of(session.world().store(), pod)
             .map(|s| (s.metadata.uid.clone(), board.ready_in(&s.key().name, pod).unwrap_or(false)))
             .collect();
         found.into_iter().map(|(uid, ready)| (session.ids.uid(&uid), ready)).collect()
     };
-    let node = (!pod.spec.node_name.is_empty()).then(|| session.ids.of(&format!("node:{}", pod.spec.node_name)));
+    let node =
+        (!pod.spec.node_name.is_empty()).then(|| session.ids.of(&format!("node:{}", pod.spec.node_name)));
     let look = look_of(session, pod);
     PodRow {
         id: session.ids.uid(&pod.metadata.uid),
@@ -44,7 +51,10 @@ fn row(session: &mut Session, board: &Board, object: &Object, pod: &Pod) -> PodR
         containers: containers(pod),
         services,
         labels: pod.metadata.labels.iter().map(|(k, v)| format!("{k}={v}")).collect(),
-        created: pod.metadata.creation_timestamp.map_or(session.at(session.zero), |t| session.at(t.instant())),
+        created: pod
+            .metadata
+            .creation_timestamp
+            .map_or(session.at(session.zero), |t| session.at(t.instant())),
         gap: gap(session, object),
         life: life(object),
     }
@@ -63,7 +73,12 @@ fn look_of(session: &Session, pod: &Pod) -> PodLook {
     let blocker = why(session.world(), &session.note().gaps, &pod.key()).pop().and_then(|l| l.blocker);
     match blocker {
         Some(Blocker::Ends { .. }) => PodLook::Crashed,
-        Some(Blocker::Image { .. } | Blocker::Configuration { .. } | Blocker::NothingFits { .. } | Blocker::Time { .. }) => PodLook::Waiting,
+        Some(
+            Blocker::Image { .. }
+            | Blocker::Configuration { .. }
+            | Blocker::NothingFits { .. }
+            | Blocker::Time { .. },
+        ) => PodLook::Waiting,
         _ if pod.status.container_statuses.iter().any(|c| c.state.running.is_some()) => PodLook::Running,
         _ if pod.status.container_statuses.iter().any(|c| c.state.terminated.is_some()) => PodLook::Crashed,
         _ => PodLook::Pending,
@@ -81,12 +96,18 @@ pub(crate) fn status_words(pod: &Pod) -> String {
     }
     let said = |s: &ContainerStatus| {
         let waiting = s.state.waiting.as_ref().map(|w| w.reason.clone()).filter(|r| !r.is_empty());
-        let ended = s.state.terminated.as_ref().map(|t| if t.reason.is_empty() { format!("ExitCode:{}", t.exit_code) } else { t.reason.clone() });
+        let ended = s.state.terminated.as_ref().map(|t| {
+            if t.reason.is_empty() { format!("ExitCode:{}", t.exit_code) } else { t.reason.clone() }
+        });
         waiting.or(ended)
     };
-    let init = status.init_container_statuses.iter().find_map(|s| said(s).filter(|r| r != "Completed").map(|r| format!("Init:{r}")));
+    let init = status
+        .init_container_statuses
+        .iter()
+        .find_map(|s| said(s).filter(|r| r != "Completed").map(|r| format!("Init:{r}")));
     let main = status.container_statuses.iter().rev().find_map(said);
-    init.or(main).unwrap_or_else(|| if status.phase.is_empty() { "Pending".into() } else { status.phase.clone() })
+    init.or(main)
+        .unwrap_or_else(|| if status.phase.is_empty() { "Pending".into() } else { status.phase.clone() })
 }
 
 fn words(pod: &Pod, look: PodLook) -> String {
@@ -99,12 +120,19 @@ fn words(pod: &Pod, look: PodLook) -> String {
 }
 
 fn containers(pod: &Pod) -> Vec<Container> {
-    let status = |name: &str| pod.status.init_container_statuses.iter().chain(&pod.status.container_statuses).find(|s| s.name == name);
+    let status = |name: &str| {
+        pod.status
+            .init_container_statuses
+            .iter()
+            .chain(&pod.status.container_statuses)
+            .find(|s| s.name == name)
+    };
     let init = pod.spec.init_containers.iter().map(|c| (c, true));
     let main = pod.spec.containers.iter().map(|c| (c, false));
     init.chain(main)
         .map(|(c, init)| {
-            let (look, words, restarts) = status(&c.name).map_or((PodLook::Pending, "Waiting".to_string(), 0), container);
+            let (look, words, restarts) =
+                status(&c.name).map_or((PodLook::Pending, "Waiting".to_string(), 0), container);
             Container { name: c.name.clone(), image: c.image.clone(), look, words, restarts, init }
         })
         .collect()
@@ -114,7 +142,13 @@ fn container(status: &ContainerStatus) -> (PodLook, String, u32) {
     let restarts = u32::try_from(status.restart_count).unwrap_or(0);
     let state = &status.state;
     let (look, words) = if let Some(waiting) = &state.waiting {
-        let look = if waiting.reason == "CrashLoopBackOff" { PodLook::Crashed } else if waiting.reason == "ContainerCreating" { PodLook::Pending } else { PodLook::Waiting };
+        let look = if waiting.reason == "CrashLoopBackOff" {
+            PodLook::Crashed
+        } else if waiting.reason == "ContainerCreating" {
+            PodLook::Pending
+        } else {
+            PodLook::Waiting
+        };
         (look, format!("Waiting: {}", waiting.reason))
     } else if let Some(ended) = &state.terminated {
         let look = if ended.exit_code == 0 { PodLook::Finished } else { PodLook::Crashed };

@@ -8,15 +8,21 @@ use kubestep_protocol::{Gap, Id, Life, Members, Row, Slots};
 use std::{collections::BTreeMap, sync::Arc};
 
 /// Kinds that the board draws by other means, or that stand in everybody's namespace from the start.
-const NOT_ROWS: [Kind; 7] = [Kind::Pod, Kind::Node, Kind::Event, Kind::EndpointSlice, Kind::Endpoints, Kind::Lease, Kind::Namespace];
+const NOT_ROWS: [Kind; 7] =
+    [Kind::Pod, Kind::Node, Kind::Event, Kind::EndpointSlice, Kind::Endpoints, Kind::Lease, Kind::Namespace];
 const SYSTEM: [&str; 3] = ["kube-system", "kube-public", "kube-node-lease"];
 
 /// Whether an object gets a row.
 fn is_row(object: &Object) -> bool {
     let meta = object.meta();
-    let everyday = matches!(object.kind(), Kind::ServiceAccount) && &*meta.name == "default" || object.kind() == Kind::ConfigMap && &*meta.name == "kube-root-ca.crt";
-    let silent = matches!(object.kind().name(), "IPAddress" | "ServiceCIDR" | "CSINode" | "PriorityClass" | "ControllerRevision");
-    let system = SYSTEM.contains(&&*meta.namespace) || (&*meta.namespace == "default" && object.kind() == Kind::Service && &*meta.name == "kubernetes");
+    let everyday = matches!(object.kind(), Kind::ServiceAccount) && &*meta.name == "default"
+        || object.kind() == Kind::ConfigMap && &*meta.name == "kube-root-ca.crt";
+    let silent = matches!(
+        object.kind().name(),
+        "IPAddress" | "ServiceCIDR" | "CSINode" | "PriorityClass" | "ControllerRevision"
+    );
+    let system = SYSTEM.contains(&&*meta.namespace)
+        || (&*meta.namespace == "default" && object.kind() == Kind::Service && &*meta.name == "kubernetes");
     !NOT_ROWS.contains(&object.kind()) && !everyday && !silent && !system
 }
 
@@ -25,7 +31,8 @@ pub(super) fn rows(session: &mut Session, board: &Board) -> Vec<Arc<Row>> {
     let objects: Vec<Object> = session.world().store().all().filter(|o| is_row(o)).cloned().collect();
     let mut order: Vec<&Object> = objects.iter().collect();
     // Of things seen for the first time in one picture, the older one comes first.
-    order.sort_by_key(|o| (o.meta().creation_timestamp, o.meta().controller().is_some(), o.meta().revision()));
+    order
+        .sort_by_key(|o| (o.meta().creation_timestamp, o.meta().controller().is_some(), o.meta().revision()));
     let mut rows = vec![];
     for object in order {
         rows.push(row(session, board, object));
@@ -92,15 +99,25 @@ fn deployment(session: &Session, row: &mut Row, d: &Deployment) {
     let want = d.replicas();
     let status = &d.status;
     let old = (status.replicas - status.updated_replicas).max(0);
-    let new_ready = look::new_replica_set(session.world().store(), d).map_or(0, |s| s.status.available_replicas);
+    let new_ready =
+        look::new_replica_set(session.world().store(), d).map_or(0, |s| s.status.available_replicas);
     let old_ready = (status.available_replicas - new_ready).max(0);
     let image = d.spec.template.spec.containers.first().map_or("", |c| c.image.as_str());
     row.tag = if d.spec.paused { "paused".into() } else { format!("wants {}", tag_of(image)) };
     row.want = Some(number(want));
     let full = new_ready.min(want);
     let from_old = old_ready.min(want - full);
-    row.slots = Some(Slots { full: number(full), old: number(from_old), gap: number(want - full - from_old), extra: number(new_ready + old_ready - want) });
-    row.has = if old > 0 || (row.gap.is_some() && old_ready > 0) { format!("{new_ready} new, {old_ready} old") } else { format!("{new_ready} available") };
+    row.slots = Some(Slots {
+        full: number(full),
+        old: number(from_old),
+        gap: number(want - full - from_old),
+        extra: number(new_ready + old_ready - want),
+    });
+    row.has = if old > 0 || (row.gap.is_some() && old_ready > 0) {
+        format!("{new_ready} new, {old_ready} old")
+    } else {
+        format!("{new_ready} available")
+    };
 }
 
 fn replica_set(row: &mut Row, board: &Board, object: &Object, set: &ReplicaSet) {
@@ -108,10 +125,16 @@ fn replica_set(row: &mut Row, board: &Board, object: &Object, set: &ReplicaSet) 
     let ready = set.status.ready_replicas;
     let image = set.spec.template.spec.containers.first().map_or("", |c| c.image.as_str());
     let revision = look::revision(set);
-    row.tag = if revision > 0 { format!("{} · rev {revision}", tag_of(image)) } else { tag_of(image).to_string() };
+    row.tag =
+        if revision > 0 { format!("{} · rev {revision}", tag_of(image)) } else { tag_of(image).to_string() };
     row.want = Some(number(want));
     let pods = i32::try_from(board.pods(object).iter().filter(|p| p.is_active()).count()).unwrap_or(i32::MAX);
-    row.slots = Some(Slots { full: number(ready.min(want)), old: 0, gap: number(want - ready), extra: number(pods - want) });
+    row.slots = Some(Slots {
+        full: number(ready.min(want)),
+        old: 0,
+        gap: number(want - ready),
+        extra: number(pods - want),
+    });
     row.has = format!("{ready} ready");
 }
 
@@ -123,14 +146,20 @@ fn service(session: &mut Session, board: &Board, row: &mut Row, service: &Servic
     let (mut ready, mut not) = (0u32, 0u32);
     for endpoint in endpoints {
         let is_ready = endpoint.conditions.ready != Some(false);
-        if is_ready { ready += 1 } else { not += 1 }
+        if is_ready {
+            ready += 1
+        } else {
+            not += 1
+        }
         if let Some(node) = &endpoint.node_name {
             let slot = members.entry(session.ids.of(&format!("node:{node}"))).or_default();
             if is_ready { slot.0 += 1 } else { slot.1 += 1 }
         }
     }
-    row.members = members.into_iter().map(|(node, (ready, not_ready))| Members { node, ready, not_ready }).collect();
-    row.selector = (!service.spec.selector.is_empty()).then(|| Selector::from_labels(&service.spec.selector).to_string());
+    row.members =
+        members.into_iter().map(|(node, (ready, not_ready))| Members { node, ready, not_ready }).collect();
+    row.selector = (!service.spec.selector.is_empty())
+        .then(|| Selector::from_labels(&service.spec.selector).to_string());
     row.slots = Some(Slots { full: ready, old: 0, gap: not, extra: 0 });
     row.has = match (ready, not) {
         (0, 0) => "selects nothing".into(),

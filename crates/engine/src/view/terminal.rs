@@ -32,7 +32,12 @@ pub(super) fn chunks(client: &ClientState) -> Vec<Chunk> {
 
 /// The entries, oldest first; those of Apply stand elsewhere.
 pub(super) fn entries(session: &mut Session) -> Vec<Arc<Entry>> {
-    let clients: Vec<(u64, ClientState)> = session.world().clients().filter(|(_, c)| c.terminal != APPLY && c.started >= session.zero).map(|(id, c)| (*id, c.clone())).collect();
+    let clients: Vec<(u64, ClientState)> = session
+        .world()
+        .clients()
+        .filter(|(_, c)| c.terminal != APPLY && c.started >= session.zero)
+        .map(|(id, c)| (*id, c.clone()))
+        .collect();
     let mut rows = vec![];
     for (id, client) in clients {
         let entry = Entry {
@@ -41,7 +46,8 @@ pub(super) fn entries(session: &mut Session) -> Vec<Arc<Entry>> {
             line: client.program.line(),
             output: chunks(&client),
             exit: client.ended.map(|(code, _)| code),
-            waits: client.ended.is_none() && matches!(client.waiting, Some(ClientAsk::Watch { .. } | ClientAsk::Sleep(_))),
+            waits: client.ended.is_none()
+                && matches!(client.waiting, Some(ClientAsk::Watch { .. } | ClientAsk::Sleep(_))),
             step: 0,
         };
         rows.push(entry);

@@ -4,7 +4,7 @@ use super::tail;
 use crate::session::{Session, object_ref};
 use kubestep_insight::{Blocker, Refusal};
 use kubestep_model::{Deployment, Key, Kind};
-use kubestep_protocol::{EndAct, End, ImageAct, NodeAct, Rich, Span};
+use kubestep_protocol::{End, EndAct, ImageAct, NodeAct, Rich, Span};
 
 fn words(text: impl Into<String>) -> Span {
     Span::Words(text.into())
@@ -23,21 +23,37 @@ fn object(key: &Key) -> Span {
 pub(crate) fn because(at: &Key, blocker: &Blocker) -> Rich {
     let start = Rich::words("because ");
     match blocker {
-        Blocker::NotObserved => start.then(words("its loop has not looked at ")).then(object(at)).then(words(" yet.")),
+        Blocker::NotObserved => {
+            start.then(words("its loop has not looked at ")).then(object(at)).then(words(" yet."))
+        }
         Blocker::LoopStopped { who } => start.then(words(format!("{who} is stopped."))),
-        Blocker::WatchHeld { who, kind } => start.then(words(format!("the watch of {who} for {kind} is held."))),
+        Blocker::WatchHeld { who, kind } => {
+            start.then(words(format!("the watch of {who} for {kind} is held.")))
+        }
         Blocker::Refused { how, .. } => start.then(words(refused(*how))),
         Blocker::Paused => start.then(words("the rollout is paused.")),
-        Blocker::Turn => start.then(words("others come first: so many may be too many or too few, and no more.")),
+        Blocker::Turn => {
+            start.then(words("others come first: so many may be too many or too few, and no more."))
+        }
         Blocker::NothingFits { .. } => start.then(words("no node takes ")).then(object(at)).then(words(".")),
-        Blocker::Image { image, absent: true, .. } => start.then(words("the registry has no ")).then(Span::Code(short_image(image))).then(words(".")),
-        Blocker::Image { image, .. } => start.then(words("the registry does not give ")).then(Span::Code(short_image(image))).then(words(".")),
+        Blocker::Image { image, absent: true, .. } => {
+            start.then(words("the registry has no ")).then(Span::Code(short_image(image))).then(words("."))
+        }
+        Blocker::Image { image, .. } => start
+            .then(words("the registry does not give "))
+            .then(Span::Code(short_image(image)))
+            .then(words(".")),
         Blocker::Configuration { .. } => start.then(words("something that the container needs is missing.")),
-        Blocker::Ends { container, code, restarts, .. } => start.then(words(format!("container {container} ends with code {code}, {restarts} times so far."))),
-        Blocker::Probe { container } => start.then(words(format!("the probe of container {container} does not succeed."))),
+        Blocker::Ends { container, code, restarts, .. } => start
+            .then(words(format!("container {container} ends with code {code}, {restarts} times so far."))),
+        Blocker::Probe { container } => {
+            start.then(words(format!("the probe of container {container} does not succeed.")))
+        }
         Blocker::Time { what } => start.then(words(time(what))),
         Blocker::NodeSilent { node } => start.then(words(format!("{node} does not answer."))),
-        Blocker::Finalizer { names } => start.then(words("it is held back by ")).then(Span::Code(names.join(", "))).then(words(".")),
+        Blocker::Finalizer { names } => {
+            start.then(words("it is held back by ")).then(Span::Code(names.join(", "))).then(words("."))
+        }
         Blocker::UnderWay => start.then(object(at)).then(words(" is on its way.")),
         Blocker::NoLoop => start.then(words("no loop acts on ")).then(object(at)).then(words(".")),
     }
@@ -64,26 +80,57 @@ fn time(what: &str) -> &'static str {
 
 /// The second sentence: what goes on all the same.
 pub(crate) fn more(session: &Session, object: Option<&Key>) -> Rich {
-    let Some(d) = object.and_then(|k| session.world().store().get(k)).and_then(|o| o.get::<Deployment>()) else { return Rich::default() };
+    let Some(d) = object.and_then(|k| session.world().store().get(k)).and_then(|o| o.get::<Deployment>())
+    else {
+        return Rich::default();
+    };
     let old = d.status.replicas - d.status.updated_replicas;
-    if old > 0 && d.status.available_replicas > 0 { Rich::words("Old pods still serve.") } else { Rich::default() }
+    if old > 0 && d.status.available_replicas > 0 {
+        Rich::words("Old pods still serve.")
+    } else {
+        Rich::default()
+    }
 }
 
 /// "Which loop is getting nowhere?"
 pub(crate) fn nowhere(session: &Session, at: &Key, blocker: &Blocker) -> Rich {
-    let node = session.world().store().get(at).and_then(|o| o.get::<kubestep_model::Pod>()).map(|p| p.spec.node_name.to_string()).unwrap_or_default();
+    let node = session
+        .world()
+        .store()
+        .get(at)
+        .and_then(|o| o.get::<kubestep_model::Pod>())
+        .map(|p| p.spec.node_name.to_string())
+        .unwrap_or_default();
     match blocker {
-        Blocker::Image { absent: true, .. } => Rich::words(format!("The kubelet on {node}: the registry keeps answering “not found”. Every other loop has done its part.")),
-        Blocker::Image { .. } => Rich::words(format!("The kubelet on {node}: it gets no image. Every other loop has done its part.")),
-        Blocker::Ends { .. } => Rich::words(format!("The kubelet on {node}: it starts the container again and again, and it ends. Every other loop has done its part.")),
-        Blocker::Probe { .. } => Rich::words(format!("The kubelet on {node}: the probe keeps failing. Every other loop has done its part.")),
-        Blocker::NothingFits { .. } => Rich::words("The scheduler: no node passes its filters. It will look again when something changes."),
-        Blocker::Refused { .. } => Rich::words("The ReplicaSet controller: every pod it asks for is refused."),
-        Blocker::NodeSilent { node } => Rich::words(format!("The kubelet on {node}: nothing is heard of it.")),
+        Blocker::Image { absent: true, .. } => Rich::words(format!(
+            "The kubelet on {node}: the registry keeps answering “not found”. Every other loop has done its part."
+        )),
+        Blocker::Image { .. } => Rich::words(format!(
+            "The kubelet on {node}: it gets no image. Every other loop has done its part."
+        )),
+        Blocker::Ends { .. } => Rich::words(format!(
+            "The kubelet on {node}: it starts the container again and again, and it ends. Every other loop has done its part."
+        )),
+        Blocker::Probe { .. } => Rich::words(format!(
+            "The kubelet on {node}: the probe keeps failing. Every other loop has done its part."
+        )),
+        Blocker::NothingFits { .. } => Rich::words(
+            "The scheduler: no node passes its filters. It will look again when something changes.",
+        ),
+        Blocker::Refused { .. } => {
+            Rich::words("The ReplicaSet controller: every pod it asks for is refused.")
+        }
+        Blocker::NodeSilent { node } => {
+            Rich::words(format!("The kubelet on {node}: nothing is heard of it."))
+        }
         Blocker::LoopStopped { who } => Rich::words(format!("{who}: somebody stopped it.")),
         Blocker::WatchHeld { who, .. } => Rich::words(format!("{who}: it is told nothing new.")),
-        Blocker::Configuration { .. } => Rich::words(format!("The kubelet on {node}: what the container needs is not there.")),
-        Blocker::Paused => Rich::words("None: the Deployment is paused, and its loop keeps still as it was told."),
+        Blocker::Configuration { .. } => {
+            Rich::words(format!("The kubelet on {node}: what the container needs is not there."))
+        }
+        Blocker::Paused => {
+            Rich::words("None: the Deployment is paused, and its loop keeps still as it was told.")
+        }
         _ => Rich::default(),
     }
 }
@@ -92,24 +139,46 @@ pub(crate) fn nowhere(session: &Session, at: &Key, blocker: &Blocker) -> Rich {
 pub(crate) fn head(at: &Key, blocker: &Blocker) -> Rich {
     let blocked = |by: &str| Rich::words("Blocked by ").then(Span::Strong(by.into())).then(words(": "));
     match blocker {
-        Blocker::Image { image, absent: true, .. } => blocked("the registry").then(words("it has no ")).then(Span::Code(short_image(image))).then(words(". The kubelet asks again and again; no loop rolls back.")),
-        Blocker::Image { image, reason, .. } => blocked("the registry").then(Span::Code(reason.clone())).then(words(" for ")).then(Span::Code(short_image(image))).then(words(".")),
-        Blocker::NothingFits { message } => blocked("the scheduler's filters").then(Span::Code(message.clone())),
+        Blocker::Image { image, absent: true, .. } => blocked("the registry")
+            .then(words("it has no "))
+            .then(Span::Code(short_image(image)))
+            .then(words(". The kubelet asks again and again; no loop rolls back.")),
+        Blocker::Image { image, reason, .. } => blocked("the registry")
+            .then(Span::Code(reason.clone()))
+            .then(words(" for "))
+            .then(Span::Code(short_image(image)))
+            .then(words(".")),
+        Blocker::NothingFits { message } => {
+            blocked("the scheduler's filters").then(Span::Code(message.clone()))
+        }
         Blocker::Refused { how, message } => blocked(match how {
             Refusal::Quota => "a quota",
             Refusal::LimitRange => "a limit range",
             _ => "the API server",
         })
         .then(Span::Code(message.clone())),
-        Blocker::Ends { container, code, reason, restarts } => blocked("the container").then(words(format!("{container} ends with code {code} ({reason}), started again {restarts} times."))),
-        Blocker::Probe { container } => blocked("a probe").then(words(format!("{container} runs, and its readiness probe does not succeed."))),
-        Blocker::NodeSilent { node } => blocked("a silent node").then(words(format!("nothing is heard of {node}."))),
+        Blocker::Ends { container, code, reason, restarts } => blocked("the container").then(words(format!(
+            "{container} ends with code {code} ({reason}), started again {restarts} times."
+        ))),
+        Blocker::Probe { container } => blocked("a probe")
+            .then(words(format!("{container} runs, and its readiness probe does not succeed."))),
+        Blocker::NodeSilent { node } => {
+            blocked("a silent node").then(words(format!("nothing is heard of {node}.")))
+        }
         Blocker::LoopStopped { who } => blocked("a fault").then(words(format!("{who} is stopped."))),
-        Blocker::WatchHeld { who, kind } => blocked("a fault").then(words(format!("the watch of {who} for {kind} is held."))),
-        Blocker::Configuration { message } => blocked("missing configuration").then(Span::Code(message.clone())),
+        Blocker::WatchHeld { who, kind } => {
+            blocked("a fault").then(words(format!("the watch of {who} for {kind} is held.")))
+        }
+        Blocker::Configuration { message } => {
+            blocked("missing configuration").then(Span::Code(message.clone()))
+        }
         Blocker::Paused => blocked("a person").then(words("the rollout is paused.")),
         Blocker::Finalizer { names } => blocked("a finalizer").then(Span::Code(names.join(", "))),
-        Blocker::NotObserved | Blocker::Turn | Blocker::Time { .. } | Blocker::UnderWay => Rich::words("Under way: ").then(Span::Object(object_ref(at), format!("{} {}", at.kind, tail(&at.name)))).then(words(" comes next.")),
+        Blocker::NotObserved | Blocker::Turn | Blocker::Time { .. } | Blocker::UnderWay => {
+            Rich::words("Under way: ")
+                .then(Span::Object(object_ref(at), format!("{} {}", at.kind, tail(&at.name))))
+                .then(words(" comes next."))
+        }
         Blocker::NoLoop => Rich::words("No loop acts on it."),
     }
 }
@@ -128,7 +197,9 @@ pub(crate) fn stops_at(blocker: &Blocker) -> Option<&'static str> {
         Blocker::Configuration { .. } => "configuration",
         Blocker::Paused => "paused",
         Blocker::Finalizer { .. } => "finalizer",
-        Blocker::NotObserved | Blocker::Turn | Blocker::Time { .. } | Blocker::UnderWay | Blocker::NoLoop => return None,
+        Blocker::NotObserved | Blocker::Turn | Blocker::Time { .. } | Blocker::UnderWay | Blocker::NoLoop => {
+            return None;
+        }
     })
 }
 
@@ -138,19 +209,45 @@ pub(crate) fn ends(session: &Session, blocker: &Blocker, top: Option<&Key>) -> V
     let mut found = match blocker {
         Blocker::Image { image, absent, .. } => {
             let verb = if *absent { "Push" } else { "Allow" };
-            let act = if *absent { ImageAct::Push(image.clone()) } else { ImageAct::Deny(image.clone(), false) };
+            let act =
+                if *absent { ImageAct::Push(image.clone()) } else { ImageAct::Deny(image.clone(), false) };
             vec![end(format!("{verb} {}", short_image(image)), "the next pull succeeds", EndAct::Image(act))]
         }
-        Blocker::NothingFits { .. } => vec![end("Add a node".into(), "the scheduler looks again", EndAct::Node(NodeAct::Add))],
-        Blocker::NodeSilent { node } => vec![end(format!("Start {node}"), "its kubelet reports again", EndAct::Node(NodeAct::Start(node.clone())))],
-        Blocker::LoopStopped { who } => vec![end(format!("Let {who} go on"), "it reads what it has missed", EndAct::Fault(fault_of(who)))],
-        Blocker::Paused => top.map(|k| end("Resume the rollout".into(), "the new revision goes on", EndAct::Kubectl(format!("kubectl rollout resume deployment/{}", k.name)))).into_iter().collect(),
+        Blocker::NothingFits { .. } => {
+            vec![end("Add a node".into(), "the scheduler looks again", EndAct::Node(NodeAct::Add))]
+        }
+        Blocker::NodeSilent { node } => vec![end(
+            format!("Start {node}"),
+            "its kubelet reports again",
+            EndAct::Node(NodeAct::Start(node.clone())),
+        )],
+        Blocker::LoopStopped { who } => {
+            vec![end(format!("Let {who} go on"), "it reads what it has missed", EndAct::Fault(fault_of(who)))]
+        }
+        Blocker::Paused => top
+            .map(|k| {
+                end(
+                    "Resume the rollout".into(),
+                    "the new revision goes on",
+                    EndAct::Kubectl(format!("kubectl rollout resume deployment/{}", k.name)),
+                )
+            })
+            .into_iter()
+            .collect(),
         _ => vec![],
     };
-    let history = top.filter(|k| k.kind == Kind::Deployment && blocker.stalls() && !matches!(blocker, Blocker::Paused));
-    let undo = history.and_then(|k| session.world().store().get(k)).and_then(|o| o.get::<Deployment>()).filter(|d| d.status.replicas > d.status.updated_replicas);
+    let history =
+        top.filter(|k| k.kind == Kind::Deployment && blocker.stalls() && !matches!(blocker, Blocker::Paused));
+    let undo = history
+        .and_then(|k| session.world().store().get(k))
+        .and_then(|o| o.get::<Deployment>())
+        .filter(|d| d.status.replicas > d.status.updated_replicas);
     if let Some(d) = undo {
-        found.push(end("Undo the rollout".into(), "the revision before is rolled out again", EndAct::Kubectl(format!("kubectl rollout undo deployment/{}", d.metadata.name))));
+        found.push(end(
+            "Undo the rollout".into(),
+            "the revision before is rolled out again",
+            EndAct::Kubectl(format!("kubectl rollout undo deployment/{}", d.metadata.name)),
+        ));
     }
     found
 }

@@ -15,7 +15,13 @@ pub(crate) fn sentence(session: &Session, step: usize) -> Sentence {
     let records: Vec<Arc<Record>> = session.history.records_of(step).to_vec();
     let number = u32::try_from(step).unwrap_or(u32::MAX);
     let Some(last) = records.last() else {
-        return Sentence { step: number, at: session.moment(step).map_or(session.now(), |m| session.at(m.at)), who: Who::Other, words: Rich::words("The cluster is up; its nodes are ready."), inside: vec![] };
+        return Sentence {
+            step: number,
+            at: session.moment(step).map_or(session.now(), |m| session.at(m.at)),
+            who: Who::Other,
+            words: Rich::words("The cluster is up; its nodes are ready."),
+            inside: vec![],
+        };
     };
     let (who, _) = who::of_record(last, session.world());
     let inside: Vec<Rich> = records[..records.len() - 1].iter().filter_map(|r| inner(session, r)).collect();
@@ -24,10 +30,19 @@ pub(crate) fn sentence(session: &Session, step: usize) -> Sentence {
     if step == session.step() && session.history.at_present() && session.peeking.is_none() {
         let passed = session.world().now().since(last.at);
         if passed.as_secs() > 0 {
-            words = words.then(Span::Words(" Then ".into())).then(Span::Lasting(u64::try_from(passed.as_millis()).unwrap_or(0))).then(Span::Words(" passed in which nothing was written.".into()));
+            words = words
+                .then(Span::Words(" Then ".into()))
+                .then(Span::Lasting(u64::try_from(passed.as_millis()).unwrap_or(0)))
+                .then(Span::Words(" passed in which nothing was written.".into()));
         }
     }
-    Sentence { step: number, at: session.at(last.at), who, words, inside: inside.into_iter().skip(skip).collect() }
+    Sentence {
+        step: number,
+        at: session.at(last.at),
+        who,
+        words,
+        inside: inside.into_iter().skip(skip).collect(),
+    }
 }
 
 /// The sentences of several steps.
@@ -61,15 +76,21 @@ fn subject(agent: &str) -> String {
 
 fn of_record(session: &Session, record: &Record) -> Rich {
     match &record.what {
-        What::Act { text } if text.starts_with("kubectl") => Rich::words("You ran ").then(Span::Code(text.clone())).then(Span::Words(".".into())),
+        What::Act { text } if text.starts_with("kubectl") => {
+            Rich::words("You ran ").then(Span::Code(text.clone())).then(Span::Words(".".into()))
+        }
         What::Act { text } => Rich::words(text.clone()),
-        What::Served { who, verb, key, subresource, code, message, .. } => served(session, record, who, (verb, subresource), key, *code, message.as_deref()),
+        What::Served { who, verb, key, subresource, code, message, .. } => {
+            served(session, record, who, (verb, subresource), key, *code, message.as_deref())
+        }
         What::Runtime { node, reports } => Rich::words(format!("On {node}: {}.", runtime(reports))),
         What::Delivered { process, key, behind, .. } => delivered(&process.to_string(), key, *behind),
         What::Thought { controller, key, asks, ended } => thought(controller, key, asks, ended.as_deref()),
         What::Ticked { process, .. } => Rich::words(format!("{process} acted by the clock.")),
         What::Client { line, exit } => client(line, *exit),
-        What::Woke { controller } => Rich::words(format!("Keys of the {controller} controller came back into line.")),
+        What::Woke { controller } => {
+            Rich::words(format!("Keys of the {controller} controller came back into line."))
+        }
     }
 }
 
@@ -96,9 +117,13 @@ fn thought(controller: &str, key: &Key, asks: &[String], ended: Option<&str>) ->
     let start = Rich::words(format!("The {controller} controller looked at ")).then(name(key));
     match (asks, ended) {
         ([], Some("settled")) => start.then(Span::Words(": nothing more to do.".into())),
-        ([], Some(why)) => start.then(Span::Words(": it will try again. ".into())).then(Span::Code(why.into())),
+        ([], Some(why)) => {
+            start.then(Span::Words(": it will try again. ".into())).then(Span::Code(why.into()))
+        }
         ([one], _) => start.then(Span::Words(format!(": it will ask to {one}."))),
-        ([one, ..], _) => start.then(Span::Words(format!(": it will ask to {one}, and {} more.", asks.len() - 1))),
+        ([one, ..], _) => {
+            start.then(Span::Words(format!(": it will ask to {one}, and {} more.", asks.len() - 1)))
+        }
         ([], None) => start.then(Span::Words(".".into())),
     }
 }
@@ -128,17 +153,30 @@ fn runtime(reports: &[String]) -> String {
     kinds.iter().map(word).collect::<Vec<_>>().join(", ")
 }
 
-fn served(session: &Session, record: &Record, agent: &str, (verb, sub): (&str, &str), key: &Key, code: u16, message: Option<&str>) -> Rich {
+fn served(
+    session: &Session,
+    record: &Record,
+    agent: &str,
+    (verb, sub): (&str, &str),
+    key: &Key,
+    code: u16,
+    message: Option<&str>,
+) -> Rich {
     let who = subject(agent);
     if let Some(message) = message {
         let asked = if sub.is_empty() { format!("{verb} ") } else { format!("{verb} {sub} of ") };
-        return Rich::words(format!("The API server refused {} to {asked}", who.replacen("The", "the", 1).replacen("You", "you", 1)))
-            .then(name(key))
-            .then(Span::Words(format!(" ({code}): ")))
-            .then(Span::Code(message.into()));
+        return Rich::words(format!(
+            "The API server refused {} to {asked}",
+            who.replacen("The", "the", 1).replacen("You", "you", 1)
+        ))
+        .then(name(key))
+        .then(Span::Words(format!(" ({code}): ")))
+        .then(Span::Code(message.into()));
     }
     let change = record.changes.iter().find(|c| c.key.kind == key.kind);
-    let entry = change.and_then(|c| session.world().store().entry(c.revision).or_else(|| session.history.live().store().entry(c.revision)));
+    let entry = change.and_then(|c| {
+        session.world().store().entry(c.revision).or_else(|| session.history.live().store().entry(c.revision))
+    });
     let (old, new) = entry.map_or((None, None), |e| (e.old.as_ref(), e.new.as_ref()));
     if key.kind == Kind::Event {
         return event(&who, new);
@@ -146,7 +184,11 @@ fn served(session: &Session, record: &Record, agent: &str, (verb, sub): (&str, &
     let what = match (change.map(|c| c.kind), verb, sub) {
         (_, _, "binding") => return bound(&who, key, new),
         (None, _, "token") => return Rich::words(format!("{who} asked for a token for a pod.")),
-        (None, ..) => return Rich::words(format!("{who} asked to {verb} ")).then(name(key)).then(Span::Words(": nothing changed.".into())),
+        (None, ..) => {
+            return Rich::words(format!("{who} asked to {verb} "))
+                .then(name(key))
+                .then(Span::Words(": nothing changed.".into()));
+        }
         (Some(ChangeKind::Added), ..) => "created ",
         (Some(ChangeKind::Deleted), ..) => "removed ",
         (Some(ChangeKind::Modified), "delete", _) => "asked to end ",
@@ -165,10 +207,13 @@ fn served(session: &Session, record: &Record, agent: &str, (verb, sub): (&str, &
 }
 
 fn event(who: &str, new: Option<&Object>) -> Rich {
-    let Some(event) = new.and_then(|o| o.get::<Event>()) else { return Rich::words(format!("{who} wrote an event.")) };
+    let Some(event) = new.and_then(|o| o.get::<Event>()) else {
+        return Rich::words(format!("{who} wrote an event."));
+    };
     let about = &event.involved_object;
     let count = if event.count > 1 { format!(" ({}×)", event.count) } else { String::new() };
-    Rich::words(format!("{who} said about {} {}: ", about.kind, tail(&about.name))).then(Span::Code(format!("{}{count}: {}", event.reason, event.message)))
+    Rich::words(format!("{who} said about {} {}: ", about.kind, tail(&about.name)))
+        .then(Span::Code(format!("{}{count}: {}", event.reason, event.message)))
 }
 
 fn bound(who: &str, key: &Key, new: Option<&Object>) -> Rich {
@@ -264,4 +309,3 @@ pub(crate) fn of_act(act: &Act) -> String {
         Act::WhatIf { .. } => "what if".into(),
     }
 }
-

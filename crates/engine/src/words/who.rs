@@ -39,14 +39,19 @@ pub(crate) fn of_record(record: &Record, _world: &World) -> (Who, String) {
         What::Served { who, .. } => of_agent(who),
         What::Runtime { .. } => (Who::Kubelet, "kubelet".into()),
         What::Ticked { process, .. } | What::Delivered { process, .. } => of_process(process),
-        What::Thought { controller, .. } | What::Woke { controller } => of_agent(&format!("{controller}-controller")),
+        What::Thought { controller, .. } | What::Woke { controller } => {
+            of_agent(&format!("{controller}-controller"))
+        }
         What::Act { text } if is_fault(text) => (Who::Fault, "fault".into()),
         What::Act { .. } | What::Client { .. } => (Who::Person, "you".into()),
     }
 }
 
 fn is_fault(text: &str) -> bool {
-    ["You hold", "You let", "You stopped", "You crashed", "You started", "You cut", "What if?"].iter().any(|start| text.starts_with(start)) || text.contains("will crash")
+    ["You hold", "You let", "You stopped", "You crashed", "You started", "You cut", "What if?"]
+        .iter()
+        .any(|start| text.starts_with(start))
+        || text.contains("will crash")
 }
 
 fn of_process(process: &ProcessId) -> (Who, String) {

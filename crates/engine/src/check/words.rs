@@ -1,0 +1,157 @@
+//! From what kubectl and the API server said about one object to problems with places.
+
+use super::{
+    place::{of_field, of_key, of_span},
+    remedy::{did_you_mean, nearest},
+};
+use crate::{ask::Answer, parts::Part};
+use kubestep_model::{
+    Cause, Kind, Reason, Status,
+    client::{ClientTold, Stream},
+    schema,
+};
+use kubestep_protocol::{Edit, Place, Problem, Severity};
+
+/// The problems of one object.
+pub(super) fn problems(file: &str, part: &Part<'_>, answer: &Answer) -> Vec<Problem> {
+    let err = answer.text(Stream::Err);
+    let warnings = err.lines().filter(|l| l.starts_with("Warning: ")).map(|l| warning(part, l));
+    let mut found: Vec<Problem> = warnings.collect();
+    if answer.exit == Some(0) {
+        return found;
+    }
+    match refusal(answer) {
+        Some(status) if status.reason == Reason::Invalid && !status.causes.is_empty() => {
+            found.extend(status.causes.iter().map(|cause| invalid(part, cause)));
+        }
+        Some(status) if status.message.contains("strict decoding error") => found.extend(unknown(part)),
+        Some(status) if status.reason == Reason::BadRequest => found.push(undecoded(part, said(&err))),
+        _ => found.push(whole(file, part, said(&err))),
+    }
+    found
+}
+
+/// The API server's refusal, if there was one.
+fn refusal(answer: &Answer) -> Option<&Status> {
+    match &answer.turns.last()?.told {
+        ClientTold::Reply(Err(status)) => Some(status),
+        _ => None,
+    }
+}
+
+/// What kubectl said, without its warnings.
+fn said(err: &str) -> String {
+    let lines: Vec<&str> = err.lines().filter(|l| !l.starts_with("Warning: ")).collect();
+    if lines.is_empty() { "error: it was not answered".into() } else { lines.join("\n") }
+}
+
+fn error(place: Place, message: String, remedy: Option<Edit>) -> Problem {
+    Problem { place, severity: Severity::Error, message, remedy }
+}
+
+/// Where the object begins.
+fn start(part: &Part<'_>) -> Place {
+    let found = part.find("kind").or_else(|| part.find("")).map(of_field);
+    found.unwrap_or(Place { line: u32::try_from(part.document.line).unwrap_or(1), column: 1, length: 0 })
+}
+
+fn field(part: &Part<'_>, path: &str) -> Place {
+    // `spec.x.{a, b}` speaks of several fields: the one that holds them is marked.
+    let path = path.split(".{").next().unwrap_or(path);
+    part.find(path).map_or_else(|| start(part), of_field)
+}
+
+fn warning(part: &Part<'_>, text: &str) -> Problem {
+    let words = text.trim_start_matches("Warning: ");
+    let path = words.split(": ").next().filter(|p| !p.contains(' ') && p.contains('.'));
+    let place = match path {
+        Some(path) => field(part, path),
+        None if words.starts_with("resource ") => field(part, "metadata.name"),
+        None => start(part),
+    };
+    Problem { place, severity: Severity::Warning, message: text.to_string(), remedy: None }
+}
+
+/// One field that was found invalid.
+fn invalid(part: &Part<'_>, cause: &Cause) -> Problem {
+    let place = field(part, &cause.field);
+    error(place, format!("{}: {}", cause.field, cause.message), supported(place, &cause.message))
+}
+
+/// `Unsupported value: "Alway": supported values: "Always", "Never"`.
+fn supported(place: Place, message: &str) -> Option<Edit> {
+    let (wrong, names) = message.strip_prefix("Unsupported value: ")?.split_once(": supported values: ")?;
+    let names = names.split(", ").map(|n| n.trim_matches('"'));
+    nearest(wrong.trim_matches('"'), names).map(|name| did_you_mean(place, name))
+}
+
+/// Fields that the kind does not have.
+fn unknown(part: &Part<'_>) -> Vec<Problem> {
+    let Ok(decoded) = schema::strict(part.kind(), part.api_version(), part.value, &Default::default()) else {
+        return vec![];
+    };
+    let one = |note: &schema::FieldNote| {
+        let place = part.find(&note.path).map_or_else(|| start(part), of_key);
+        let name = note.path.rsplit('.').next().unwrap_or("");
+        let beside = schema::beside(part.api_version(), part.kind(), &note.path);
+        error(place, note.text.clone(), nearest(name, beside).map(|n| did_you_mean(place, n)))
+    };
+    decoded.unknown_fields.iter().map(one).collect()
+}
+
+/// A value of a wrong type.
+fn undecoded(part: &Part<'_>, text: String) -> Problem {
+    let decoded = schema::strict(part.kind(), part.api_version(), part.value, &Default::default()).ok();
+    let place =
+        decoded.and_then(|d| d.error).map_or_else(|| wrong_type(part, &text), |note| field(part, &note.path));
+    error(place, text, None)
+}
+
+/// `… into Go struct field ObjectMeta.metadata.labels of type string`: the struct's name, then the field.
+fn wrong_type(part: &Part<'_>, text: &str) -> Place {
+    let named = text.split("Go struct field ").nth(1).and_then(|rest| rest.split(" of type").next());
+    let path = named.and_then(|n| n.split_once('.')).map(|(_, path)| path);
+    let inner = path.and_then(|p| part.at(p)).and_then(|v| v.as_object());
+    // Of a map, the first entry that is no text is meant.
+    let entry = inner.and_then(|m| m.iter().find(|(_, v)| !v.is_string() && !v.is_null()));
+    match (path, entry) {
+        (Some(path), Some((key, _))) => field(part, &format!("{path}.{key}")),
+        (Some(path), None) => field(part, path),
+        (None, _) => start(part),
+    }
+}
+
+/// What is said about the object as a whole, or by kubectl itself.
+fn whole(file: &str, part: &Part<'_>, text: String) -> Problem {
+    if text.contains("no matches for kind") {
+        return unmatched(part, text);
+    }
+    let place = match () {
+        () if text.contains("Go struct field") => wrong_type(part, &text),
+        () if text.contains("apiVersion not set") => {
+            part.find("").map_or_else(|| start(part), |p| of_span(p.value))
+        }
+        () if text.contains("GroupVersion") => field(part, "apiVersion"),
+        () if text.contains("namespaces \"") => field(part, "metadata.namespace"),
+        () if text.contains("resource name") || text.contains(&format!("error when creating \"{file}\"")) => {
+            field(part, "metadata.name")
+        }
+        () => start(part),
+    };
+    error(place, text, None)
+}
+
+/// A kind that is not there in this version: its name, or the version, is near to one that is.
+fn unmatched(part: &Part<'_>, text: String) -> Problem {
+    let (kind, version) = (part.kind(), part.api_version());
+    let other = Kind::all().find(|k| k.name() == kind);
+    if let Some(other) = other {
+        let place = field(part, "apiVersion");
+        return error(place, text, Some(did_you_mean(place, &other.api_version())));
+    }
+    let place = field(part, "kind");
+    let same: Vec<&str> = Kind::all().filter(|k| k.api_version() == version).map(Kind::name).collect();
+    let any: Vec<&str> = Kind::all().map(Kind::name).collect();
+    let near = nearest(kind, same).or_else(|| nearest(kind, any));
+    error(place, text, near.map(|n| did_you_mean(place, n)))
+}
