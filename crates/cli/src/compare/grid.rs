@@ -34,6 +34,10 @@ impl Grid {
         })
     }
 
+    pub(super) fn heads(&self) -> impl Iterator<Item = &str> {
+        self.heads.iter().map(String::as_str)
+    }
+
     /// The cells of a row; none if the line is no row of this table.
     pub(super) fn row<'a>(&self, line: &'a str) -> Option<Vec<&'a str>> {
         if !line.is_ascii() || line.trim().is_empty() || line.len() - line.trim_start().len() < self.indent {

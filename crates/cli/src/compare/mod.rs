@@ -15,6 +15,7 @@ mod leaves;
 mod mutate;
 mod objects;
 mod output;
+mod printed;
 mod reader;
 mod recording;
 mod report;

@@ -38,6 +38,7 @@ impl std::fmt::Display for Ident {
 pub(super) struct Step {
     pub(super) number: i64,
     pub(super) at: f64,
+    pub(super) took: f64,
     pub(super) command: String,
     pub(super) exit: Option<i64>,
     pub(super) matched: Option<bool>,
@@ -136,6 +137,7 @@ fn step(value: &Value) -> Step {
     Step {
         number: number(value, "step"),
         at: at(value),
+        took: value.get("took").and_then(Value::as_f64).unwrap_or_default(),
         command: text(value, "command"),
         exit: value.get("exit").and_then(Value::as_i64),
         matched: value.get("matched").and_then(Value::as_bool),
@@ -233,6 +235,13 @@ impl Life {
     /// The values a path has had.
     pub(super) fn values(&self, path: &str) -> impl Iterator<Item = &str> {
         self.moves.get(path).into_iter().flatten().filter_map(|(_, value)| value.as_deref())
+    }
+
+    /// The value a path has in a version.
+    pub(super) fn value(&self, path: &str, version: usize) -> Option<&str> {
+        let moves = self.moves.get(path)?;
+        let after = moves.partition_point(|(at, _)| *at <= version);
+        moves.get(after.checked_sub(1)?)?.1.as_deref()
     }
 
     pub(super) fn created(&self) -> f64 {

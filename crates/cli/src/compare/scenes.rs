@@ -53,6 +53,14 @@ impl Stage {
                 scenes.elements.entry(list).or_default().insert(told.join(" "));
             }
         }
+        let generation: Option<i64> =
+            self.now.get("metadata.generation").and_then(|value| value.parse().ok());
+        let ahead = |(path, value): (&String, &String)| {
+            path.ends_with("observedGeneration") && value.parse::<i64>().ok() > generation
+        };
+        if generation.is_some() && self.now.iter().any(ahead) {
+            scenes.elements.entry("observedGeneration".to_owned()).or_default().insert("ahead".to_owned());
+        }
         let counted = |path: &str| {
             path.starts_with("status.") || path == "spec.replicas" || path == "metadata.generation"
         };

@@ -109,8 +109,8 @@ pub(super) const TABLE: &[Row] = &[
     },
     Row {
         may: May::Repeats,
-        what: "how often a repeated event or call came, never down to none",
-        because: "back-offs are jittered and conflicts are retried",
+        what: "how often an event of a timer or back-off came, or a status was written, never down to none",
+        because: "back-offs are jittered, and states that follow each other closely are written once or twice",
         pair: "s01-missing-tag",
     },
     Row {

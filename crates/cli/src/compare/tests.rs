@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use super::mutate::{Dice, mutate};
+use super::printed::contradictions;
 use super::recording::{Recording, read};
 use super::report::Report;
 use super::table::{Allow, TABLE};
@@ -88,6 +89,27 @@ fn names_are_mapped_one_to_one() {
     step["stdout"] = step["stdout"].as_str().expect("a text").replacen(&one, &other, 1).into();
     let report = compare(&golden, &Recording::parse(&changed).expect("a recording"), None, EVERYTHING);
     assert_eq!(report.total().differ, 1, "{}", shown(&report));
+}
+
+#[test]
+fn real_tables_say_what_the_objects_were() {
+    let golden = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/sessions");
+    let (mut rows, mut wrong) = (0, Vec::new());
+    for entry in std::fs::read_dir(golden).expect("recordings").flatten() {
+        let path = entry.path();
+        if path.extension().is_none_or(|ext| ext != "json") {
+            continue;
+        }
+        let recording = Recording::open(&path).expect("a recording");
+        for step in &recording.steps {
+            rows += step.stdout.lines().count();
+            let found = contradictions(&recording, step);
+            wrong.extend(
+                found.into_iter().map(|wrong| format!("{} {}: {wrong}", path.display(), step.command)),
+            );
+        }
+    }
+    assert!(rows > 1_000 && wrong.is_empty(), "of {rows} lines\n{}", wrong.join("\n"));
 }
 
 /// Of a thousand seeded single changes at least 990 are noticed, with the twin and without.

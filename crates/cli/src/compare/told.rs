@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::grid::{Grid, cells, unordered};
+use super::printed::contradictions;
 use super::reader::{About, Text, duration, words};
 use super::recording::Step;
 use super::table::May;
@@ -16,10 +17,13 @@ pub(super) struct Told {
     pub(super) lines: Vec<Text>,
     /// `Waiting for…` lines, in their own words.
     pub(super) waiting: Vec<String>,
+    /// Cells that the recording's own objects contradict.
+    pub(super) contradictions: Vec<String>,
 }
 
 pub(super) fn told(view: &View<'_>, step: &Step) -> Told {
     let mut told = Told { exit: step.exit, matched: step.matched, ..Told::default() };
+    told.contradictions = contradictions(view.recording, step);
     let nodes = view.reader.dictionary.nodes_of(words(&step.command));
     told.command = view.reader.read(&step.command, About { at: None, nodes: &nodes });
     let mut page = Page { view, step, told: &mut told };
