@@ -30,18 +30,14 @@ pub(crate) fn apply(object: &mut Object) {
         Object::ConfigMap(m) if !m.binary_data.is_empty() => {
             Arc::make_mut(m).binary_data.values_mut().for_each(encode_anew);
         }
-        Object::Endpoints(e) => {
-            if e.subsets.iter().any(|s| s.ports.iter().any(|p| p.protocol.is_empty())) {
-                let ports = Arc::make_mut(e).subsets.iter_mut().flat_map(|s| &mut s.ports);
-                ports.for_each(|p| set(&mut p.protocol, "TCP"));
-            }
+        Object::Endpoints(e) if e.subsets.iter().any(|s| s.ports.iter().any(|p| p.protocol.is_empty())) => {
+            let ports = Arc::make_mut(e).subsets.iter_mut().flat_map(|s| &mut s.ports);
+            ports.for_each(|p| set(&mut p.protocol, "TCP"));
         }
-        Object::EndpointSlice(s) => {
-            if s.ports.iter().any(|p| p.name.is_none() || p.protocol.is_none()) {
-                for port in &mut Arc::make_mut(s).ports {
-                    port.name.get_or_insert_default();
-                    port.protocol.get_or_insert_with(|| "TCP".into());
-                }
+        Object::EndpointSlice(s) if s.ports.iter().any(|p| p.name.is_none() || p.protocol.is_none()) => {
+            for port in &mut Arc::make_mut(s).ports {
+                port.name.get_or_insert_default();
+                port.protocol.get_or_insert_with(|| "TCP".into());
             }
         }
         Object::Node(n) if n.status.allocatable.is_empty() && !n.status.capacity.is_empty() => {
