@@ -47,6 +47,10 @@ pub(super) fn pair(golden: &Recording, ours: &Recording, clock: &Clock, allow: A
         for (mine, theirs) in
             families.into_values().filter(|(mine, theirs)| !mine.is_empty() && !theirs.is_empty())
         {
+            if mine.len() * theirs.len() > MOST {
+                found.extend(one_after_the_other((ours, mine), (golden, theirs)));
+                continue;
+            }
             let a: Vec<Features> = mine.iter().map(|ident| here.features(ident)).collect();
             let b: Vec<Features> = theirs.iter().map(|ident| there.features(ident)).collect();
             let costs: Vec<Vec<f64>> = a.iter().map(|x| b.iter().map(|y| x.distance(y)).collect()).collect();
@@ -56,6 +60,18 @@ pub(super) fn pair(golden: &Recording, ours: &Recording, clock: &Clock, allow: A
         pairing.extend(found);
     }
     pairing
+}
+
+/// Families beyond this are paired in order of creation: the best fit would take too long.
+const MOST: usize = 250_000;
+
+fn one_after_the_other(
+    (ours, mut mine): (&Recording, Vec<&Ident>),
+    (golden, mut theirs): (&Recording, Vec<&Ident>),
+) -> Vec<(Ident, Ident)> {
+    mine.sort_by(|a, b| ours.lives[*a].created().total_cmp(&ours.lives[*b].created()));
+    theirs.sort_by(|a, b| golden.lives[*a].created().total_cmp(&golden.lives[*b].created()));
+    mine.into_iter().cloned().zip(theirs.into_iter().cloned()).collect()
 }
 
 /// Kind, namespace, and what the members have in common.

@@ -29,7 +29,7 @@ mod command;
 #[cfg(test)]
 mod tests;
 
-pub use command::main;
+pub(crate) use command::main;
 
 use recording::Recording;
 use report::{Report, Section};

@@ -167,7 +167,7 @@ impl Seen {
     fn of(runs: [&BTreeMap<Ident, Facts>; 2]) -> Self {
         let mut seen = Seen(BTreeMap::new());
         for (ident, facts) in runs.into_iter().flatten() {
-            let last = facts.last.iter().flatten().map(|(path, text)| (path, text));
+            let last = facts.last.iter().flatten();
             for (path, text) in
                 last.chain(facts.values.iter().flat_map(|(path, texts)| texts.iter().map(move |t| (path, t))))
             {

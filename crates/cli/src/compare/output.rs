@@ -104,7 +104,7 @@ impl Case<'_> {
         for line in keys {
             let of = |sheet: &'_ Sheet| sheet.get(line).unwrap_or(&none).clone();
             let (g, o, t) = (of(&there), of(&here), second.as_ref().map(of));
-            if verdict(&g, &o, t.as_ref(), same_times) != Verdict::Differs {
+            if verdict(g.as_slice(), o.as_slice(), t.as_deref(), same_times) != Verdict::Differs {
                 continue;
             }
             if !agreed && g.is_empty() && self.known.knows(line) {
@@ -171,7 +171,7 @@ fn seconds(times: &[Time]) -> Vec<f64> {
     times.iter().map(|time| time.seconds).collect()
 }
 
-fn same_times(a: &Vec<Vec<Time>>, b: &Vec<Vec<Time>>) -> bool {
+fn same_times(a: &[Vec<Time>], b: &[Vec<Time>]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| near(a, b))
 }
 

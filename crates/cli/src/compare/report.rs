@@ -33,7 +33,7 @@ impl Section {
     fn records(self) -> &'static str {
         match self {
             Section::Output => "commands",
-            Section::Objects => "object facts",
+            Section::Objects => "objects",
             Section::Events => "events",
             Section::Calls => "calls",
         }

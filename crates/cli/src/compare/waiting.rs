@@ -31,7 +31,7 @@ pub(super) fn strangers(there: &Told, here: &Told, second: Option<&Told>) -> Vec
         let named = names.is_empty() || name(line).is_none_or(|name| names.contains(&name));
         let counted =
             totals.iter().all(|t| t.is_empty()) || total(line).is_empty() || totals.contains(&total(line));
-        !known && !(said && named && counted && in_range(line))
+        !(known || said && named && counted && in_range(line))
     };
     here.waiting.iter().filter(strange).cloned().collect()
 }
@@ -51,7 +51,7 @@ fn name(line: &str) -> Option<String> {
 }
 
 fn numbers(line: &str) -> Vec<u64> {
-    let rest = line.split('"').last().unwrap_or(line);
+    let rest = line.split('"').next_back().unwrap_or(line);
     rest.split_whitespace().filter_map(|word| word.parse().ok()).collect()
 }
 
