@@ -11,7 +11,7 @@ use crate::{
 use kubestep_apiserver::{Settings, Store};
 use kubestep_control::{Agent, Change, Recorder, Style, View};
 use kubestep_controllers::{ALL, kubelet::Kubelet, scheduler::Scheduler};
-use kubestep_model::{Dice, Instant, Kind, Object, Pod};
+use kubestep_model::{Dice, Instant, Kind, Pod};
 use std::{sync::Arc, time::Duration};
 
 /// What a session starts from.
@@ -33,6 +33,8 @@ pub struct Start {
 const HEAD_START: Duration = Duration::from_secs(10);
 /// How long the last of them gets to become ready, in clusters of many nodes.
 const SETTLE: Duration = Duration::from_secs(5);
+/// How long the control plane is up before the first node is switched on.
+const CONTROL_FIRST: Duration = Duration::from_millis(600);
 /// How long after the one before a node is switched on.
 const NODE_GAP: Duration = Duration::from_millis(50);
 
@@ -65,6 +67,7 @@ impl World {
         world.store.seed(first);
         world.start_process(ProcessId::Manager);
         world.start_process(ProcessId::Scheduler);
+        world.run_until(now + CONTROL_FIRST);
         // One after another, so that ranges of pod addresses follow the order of the nodes.
         for node in &start.nodes {
             world.add_node(node);

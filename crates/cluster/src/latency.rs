@@ -7,8 +7,11 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
 pub struct Latencies {
-    /// From sending a request to its answer.
+    /// From sending a request to its commit.
     pub request: (u32, u32),
+    /// From the commit to a controller that has the answer: about as long as a watch takes, so that a controller
+    /// sometimes goes on before and sometimes after its cache holds what it wrote.
+    pub reply: (u32, u32),
     /// From a commit to a watcher.
     pub delivery: (u32, u32),
     /// From a key in line to its reconcile, and from the last reply to going on.
@@ -19,7 +22,13 @@ pub struct Latencies {
 
 impl Default for Latencies {
     fn default() -> Self {
-        Latencies { request: (3000, 3000), delivery: (2000, 2000), think: (100, 400), kubectl: (120_000, 0) }
+        Latencies {
+            request: (2000, 2000),
+            reply: (800, 2800),
+            delivery: (1200, 3200),
+            think: (100, 400),
+            kubectl: (120_000, 0),
+        }
     }
 }
 

@@ -18,9 +18,9 @@ mod record;
 mod runtime;
 mod serve;
 mod step;
-mod think;
 #[cfg(test)]
 mod tests;
+mod think;
 mod world;
 
 pub use acts::{Act, NodeAct};

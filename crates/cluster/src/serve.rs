@@ -136,7 +136,8 @@ impl World {
                     Some(work.replies.iter().all(Option::is_some))
                 });
                 if complete.flatten() == Some(true) {
-                    let at = self.now + Latencies::draw(self.latencies.think, &mut self.dice, "think");
+                    let heard = self.now + Latencies::draw(self.latencies.reply, &mut self.dice, "reply");
+                    let at = heard + Latencies::draw(self.latencies.think, &mut self.dice, "think");
                     self.due.put(Step::Think(process.clone(), *controller, key.clone()), at);
                 }
             }

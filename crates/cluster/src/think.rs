@@ -170,7 +170,11 @@ impl World {
                             l.queue.forget(key);
                             l.queue.add_at(key.clone(), now + after);
                         }
-                        Done::Limited => drop(l.queue.add_limited(key.clone(), now, program.backoff())),
+                        // Put in line with a wait, and then forgotten as any key that settles.
+                        Done::Limited => {
+                            l.queue.add_limited(key.clone(), now, program.backoff());
+                            l.queue.forget(key);
+                        }
                     },
                     "settled".into(),
                 ));

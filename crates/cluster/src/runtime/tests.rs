@@ -263,7 +263,7 @@ fn a_quiet_kubelet_sets_no_timers_but_its_signs_of_life() {
     bench.run(Duration::from_secs(10));
     assert!(!bench.timers.contains_key(&Timer::Relist), "{:?}", bench.timers);
     let left: Vec<&Timer> = bench.timers.keys().collect();
-    assert_eq!(left, [&Timer::Sync, &Timer::Heartbeat, &Timer::Lease]);
+    assert_eq!(left, [&Timer::Sync, &Timer::Heartbeat, &Timer::HeartbeatImages, &Timer::Lease]);
 }
 
 /// Session, pod, its image (and what it does), milliseconds from its binding to its deletion, the grace period, and how long to watch.

@@ -57,6 +57,8 @@ pub enum Timer {
     /// The status manager's batch.
     Status,
     Heartbeat,
+    /// The list of images that heartbeats show.
+    HeartbeatImages,
     Lease,
     Probe(Arc<str>, Arc<str>, ProbeKind),
 }
@@ -224,6 +226,7 @@ impl Kubelet {
             Timer::Pod(uid) => self.volumes_due(cx, &uid),
             Timer::Status => self.status_batch(cx),
             Timer::Heartbeat => self.heartbeat(cx),
+            Timer::HeartbeatImages => self.list_images(cx),
             Timer::Lease => self.renew_lease(cx),
             Timer::Probe(uid, container, kind) => self.probe_due(cx, &uid, &container, kind),
         }

@@ -5,7 +5,7 @@ use super::{Ask, Cx, Kubelet, Timer};
 use imbl::OrdMap;
 use kubestep_control::{Change, RuntimeImage};
 use kubestep_model::{
-    Answer, Body, Instant, Key, Kind, Lease, Node, NodeCondition, Object, ObjectMeta, ObjectReference,
+    Answer, Body, Instant, Key, Kind, Lease, Node, NodeCondition, ObjectMeta, ObjectReference,
     OwnerReference, PatchKind, Reply, Subresource, Verb,
 };
 use serde_json::{Value, json};
@@ -17,8 +17,13 @@ const LOOK: Duration = Duration::from_secs(10);
 const REPORT: Duration = Duration::from_secs(300);
 /// A node is not ready before its CSINode is there; that takes about so long.
 const SETTLE: Duration = Duration::from_millis(230);
+/// A node is registered so long after its kubelet began.
+const REGISTER: Duration = Duration::from_millis(100);
 /// The list of images is looked at this often.
 const IMAGES: Duration = Duration::from_secs(30);
+/// Nodes that come up with their cluster report once more at their first look, though they have no news: in every
+/// recording, and never for a node that joins later.
+const COME_UP: Duration = Duration::from_secs(5);
 const LEASE: Duration = Duration::from_secs(10);
 const LEASE_SECONDS: i32 = 40;
 
@@ -40,7 +45,8 @@ pub(super) struct NodeState {
     /// The newest version known.
     node: Option<Arc<Node>>,
     reported: Instant,
-    images_at: Instant,
+    /// Reports at the next look, news or not.
+    again: bool,
     images: OrdMap<Arc<str>, RuntimeImage>,
     unschedulable: bool,
     lease: Option<Lease>,
@@ -86,10 +92,18 @@ impl Kubelet {
     /// Registers the node and begins to report.
     pub(super) fn start_node(&mut self, cx: &mut Cx<'_>) {
         self.node_event(cx, "Starting", "Starting kubelet.".into());
-        self.node.images_at = cx.now;
+        self.node.again = cx.now.since(Instant::START) < COME_UP;
         if let Some(node) = cx.view.get::<Node>("", self.name()) {
             self.node.node = Some(Arc::new(node.clone()));
         }
+        // The node is made up once for whoever asks before it is registered, and its events are written for that, too.
+        self.initial_node(cx);
+        cx.wake_at(Timer::Lease, cx.now);
+        cx.wake_at(Timer::HeartbeatImages, cx.now + IMAGES);
+        cx.wake_at(Timer::Heartbeat, cx.now + REGISTER);
+    }
+
+    fn register(&mut self, cx: &mut Cx<'_>) {
         let node = self.initial_node(cx);
         cx.because("kubelet.register", vec![("node", self.name().into())]);
         self.ask_node(
@@ -97,8 +111,12 @@ impl Kubelet {
             NodeAsk::Register,
             Verb::Create { kind: Kind::Node, namespace: "".into(), body: Body::Typed(node.into()) },
         );
-        cx.wake_at(Timer::Lease, cx.now);
-        cx.wake_at(Timer::Heartbeat, cx.now + LOOK);
+    }
+
+    /// Every half minute the kubelet lists the images that the runtime holds.
+    pub(super) fn list_images(&mut self, cx: &mut Cx<'_>) {
+        self.node.images = self.images.clone();
+        cx.wake_at(Timer::HeartbeatImages, cx.now + IMAGES);
     }
 
     fn initial_node(&mut self, cx: &mut Cx<'_>) -> Node {
@@ -226,6 +244,7 @@ impl Kubelet {
 
     fn registered(&mut self, cx: &mut Cx<'_>) {
         self.node.registered = true;
+        self.report(cx, true);
         cx.wake_at(Timer::Heartbeat, cx.now + SETTLE);
     }
 
@@ -247,24 +266,16 @@ impl Kubelet {
     /// Every ten seconds: report the node's status if there is news, or none for a long time.
     pub(super) fn heartbeat(&mut self, cx: &mut Cx<'_>) {
         if !self.node.registered {
-            let node = self.initial_node(cx);
-            let body = Body::Typed(Object::from(node));
-            self.ask_node(
-                cx,
-                NodeAsk::Register,
-                Verb::Create { kind: Kind::Node, namespace: "".into(), body },
-            );
+            self.register(cx);
             return cx.wake_at(Timer::Heartbeat, cx.now + LOOK);
         }
-        cx.wake_at(Timer::Heartbeat, cx.now + LOOK);
+        let jitter = Self::jitter(cx, "kubelet.look", LOOK / 25);
+        cx.wake_at(Timer::Heartbeat, cx.now + LOOK + jitter);
         if !self.node.csi {
             return self.make_csi_node(cx);
         }
-        if cx.now.since(self.node.images_at) >= IMAGES {
-            self.node.images_at = cx.now;
-            self.node.images = self.images.clone();
-        }
-        self.report(cx, false);
+        let again = std::mem::take(&mut self.node.again);
+        self.report(cx, again);
     }
 
     fn report(&mut self, cx: &mut Cx<'_>, anyway: bool) {

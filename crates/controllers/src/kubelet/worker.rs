@@ -158,7 +158,7 @@ impl Kubelet {
         if let Some(start) = pod.status.start_time {
             worker.started = start.instant();
         }
-        self.writer.told(&uid, &pod);
+        self.writer.added(&uid, &pod);
         if pod.is_terminal() {
             worker.stage = Stage::Terminating;
         }

@@ -36,18 +36,19 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// The API holds this version of a pod.
+    /// The API holds this version of a pod. One whose deletion was asked for and answered is no longer looked at.
     pub(super) fn told(&mut self, uid: &Uid, pod: &Arc<Pod>) {
-        match self.entries.get_mut(uid) {
-            Some(entry) if entry.pod.metadata.revision() <= pod.metadata.revision() => {
-                entry.pod = pod.clone()
-            }
-            Some(_) => {}
-            None => {
-                let entry = Entry { pod: pod.clone(), wanted: None, version: 0, written: 0, finished: false };
-                self.entries.insert(uid.clone(), entry);
-            }
+        if let Some(entry) = self.entries.get_mut(uid)
+            && entry.pod.metadata.revision() <= pod.metadata.revision()
+        {
+            entry.pod = pod.clone();
         }
+    }
+
+    /// A pod came to this node.
+    pub(super) fn added(&mut self, uid: &Uid, pod: &Arc<Pod>) {
+        let entry = Entry { pod: pod.clone(), wanted: None, version: 0, written: 0, finished: false };
+        self.entries.insert(uid.clone(), entry);
     }
 
     /// The pod is no longer in the API.
