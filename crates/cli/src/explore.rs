@@ -40,7 +40,9 @@ fn run(args: &[String]) -> Result<Found, String> {
     let (mut file, mut crashes, mut limit) = (None, 0, LIMIT);
     let mut rest = args.iter();
     while let Some(arg) = rest.next() {
-        let mut number = || rest.next().and_then(|n| n.parse::<u32>().ok()).ok_or(format!("{arg} needs a number\n{USAGE}"));
+        let mut number = || {
+            rest.next().and_then(|n| n.parse::<u32>().ok()).ok_or(format!("{arg} needs a number\n{USAGE}"))
+        };
         match arg.as_str() {
             "--crashes" => crashes = number()?,
             "--limit" => limit = number()? as usize,
@@ -61,15 +63,24 @@ fn run(args: &[String]) -> Result<Found, String> {
 /// A world without nodes, chance or delays, in which the workload controllers alone are awake.
 fn small_world(objects: &[serde_json::Value]) -> Result<World, String> {
     let none = (0, 0);
-    let latencies = Latencies { request: none, delivery: none, think: none, kubectl: none };
-    let start = Start { nodes: vec![], registry: Registry::default(), seed: 1, latencies, settings: Settings { selector_check: true } };
+    let latencies = Latencies { request: none, reply: none, delivery: none, think: none, kubectl: none };
+    let start = Start {
+        nodes: vec![],
+        registry: Registry::default(),
+        seed: 1,
+        latencies,
+        settings: Settings { selector_check: true },
+    };
     let mut world = World::boot(&start);
     world.act(Act::Fault(FaultAct::Crash { process: ProcessId::Scheduler }));
-    let others: Vec<&str> = world.loops().map(|(c, _)| c.name()).filter(|n| !matches!(*n, "deployment" | "replicaset")).collect();
+    let others: Vec<&str> =
+        world.loops().map(|(c, _)| c.name()).filter(|n| !matches!(*n, "deployment" | "replicaset")).collect();
     for name in others {
         world.act(Act::Fault(FaultAct::Stop { controller: name.into(), stopped: true }));
     }
-    let requests = objects.iter().map(|o| create(o).ok_or(format!("not a kind of Kubernetes: {} {}", o["apiVersion"], o["kind"])));
+    let requests = objects
+        .iter()
+        .map(|o| create(o).ok_or(format!("not a kind of Kubernetes: {} {}", o["apiVersion"], o["kind"])));
     let program = Arc::new(Requests(requests.collect::<Result<_, _>>()?));
     world.act(Act::Run { terminal: 0, program, exclusive: true });
     while world.is_exclusive() {
@@ -84,13 +95,17 @@ fn small_world(objects: &[serde_json::Value]) -> Result<World, String> {
 fn promise(world: &World, quiet: bool) -> Result<(), String> {
     let store = world.store();
     for set in store.list(Kind::ReplicaSet, None).filter_map(|o| o.get::<ReplicaSet>()) {
-        let owned = |p: &&Pod| p.metadata.controller().is_some_and(|o| o.uid == set.metadata.uid) && p.is_active();
+        let owned =
+            |p: &&Pod| p.metadata.controller().is_some_and(|o| o.uid == set.metadata.uid) && p.is_active();
         let pods = store.list(Kind::Pod, None).filter_map(|o| o.get::<Pod>()).filter(owned).count();
         let want = usize::try_from(set.replicas()).unwrap_or(0);
         if pods > want.max(1) * 2 || (quiet && pods != want) {
             return Err(format!("ReplicaSet {} wants {want} pods and has {pods}", set.metadata.name));
         }
     }
-    let missing = store.list(Kind::Deployment, None).filter_map(|o| o.get::<Deployment>()).find(|d| quiet && d.status.observed_generation < d.metadata.generation);
+    let missing = store
+        .list(Kind::Deployment, None)
+        .filter_map(|o| o.get::<Deployment>())
+        .find(|d| quiet && d.status.observed_generation < d.metadata.generation);
     missing.map_or(Ok(()), |d| Err(format!("Deployment {} was never looked at", d.metadata.name)))
 }
