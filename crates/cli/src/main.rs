@@ -1,11 +1,6 @@
 //! `kubestep`: the engine without a page.
 
-mod compare;
-mod explore;
-mod record;
-mod sweep;
-mod vectors;
-
+use kubestep_cli::{compare, explore, record, sweep, vectors};
 use std::process::ExitCode;
 
 const USAGE: &str = "usage: kubestep COMMAND …

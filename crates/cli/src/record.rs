@@ -54,7 +54,8 @@ fn run(options: Options) -> Result<Vec<String>, String> {
     let read = |file: &str| std::fs::read_to_string(file).map_err(|e| format!("{file}: {e}"));
     let script = Script::read(&read(&options.session)?).map_err(|e| format!("{}: {e}", options.session))?;
     let pace = options.pace.as_deref().map(|file| pace_of(file, &read(file)?)).transpose()?;
-    let slug = Path::new(&options.session).file_stem().map_or(String::new(), |s| s.to_string_lossy().into_owned());
+    let slug =
+        Path::new(&options.session).file_stem().map_or(String::new(), |s| s.to_string_lossy().into_owned());
     let (text, failed) = record(&script, &slug, options.seed, pace.as_deref());
     match options.out {
         Some(out) => std::fs::write(&out, text).map_err(|e| format!("{out}: {e}"))?,
@@ -76,6 +77,11 @@ pub fn record(script: &Script, slug: &str, seed: u64, pace: Option<&[Duration]>)
 /// When each record of a golden recording began.
 fn pace_of(file: &str, text: &str) -> Result<Vec<Duration>, String> {
     let value: Value = serde_json::from_str(text).map_err(|e| format!("{file}: {e}"))?;
-    let steps = value["steps"].as_array().ok_or(format!("{file}: no steps"))?;
-    Ok(steps.iter().map(|s| Duration::from_secs_f64(s["at"].as_f64().unwrap_or(0.0).max(0.0))).collect())
+    pace(&value).ok_or(format!("{file}: no steps"))
+}
+
+/// When each step of a golden recording began; `None` if it has none.
+pub fn pace(golden: &Value) -> Option<Vec<Duration>> {
+    let steps = golden["steps"].as_array()?;
+    Some(steps.iter().map(|s| Duration::from_secs_f64(s["at"].as_f64().unwrap_or(0.0).max(0.0))).collect())
 }

@@ -38,7 +38,7 @@ fn run(args: &[String]) -> Result<(), String> {
 }
 
 /// What the function of this name makes of an input; each crate answers for its own.
-fn answer(name: &str, input: &Value) -> Option<Value> {
+pub fn answer(name: &str, input: &Value) -> Option<Value> {
     kubestep_model::text::vectors::run(name, input)
         .or_else(|| kubestep_model::yaml::vectors::run(name, input))
         .or_else(|| kubestep_model::patch::vectors::run(name, input))

@@ -32,7 +32,7 @@ struct Options {
 }
 
 /// Runs the subcommand: 0 if nothing differs, 1 if anything does, 2 if it cannot be told.
-pub(crate) fn main(args: &[String]) -> i32 {
+pub fn main(args: &[String]) -> i32 {
     let done = options(args).and_then(|options| {
         if options.table {
             return Ok((table(), false));

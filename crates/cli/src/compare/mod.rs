@@ -29,11 +29,12 @@ mod command;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use command::main;
+pub use command::main;
 
 use recording::Recording;
 use report::{Report, Section};
 use table::Allow;
+use serde_json::Value;
 use view::View;
 
 /// Which parts to compare, and by which rows of the table.
@@ -41,6 +42,33 @@ use view::View;
 struct Scope {
     only: Option<Section>,
     allow: Allow,
+}
+
+/// How two recordings of one session differ.
+#[derive(Clone, Debug)]
+pub struct Differences {
+    /// How many records count: those on which the two real runs agree.
+    pub counted: usize,
+    /// How many of them differ.
+    pub differ: usize,
+    /// Both numbers per part, in a line.
+    pub summary: String,
+    /// Each difference: its place, then both sides.
+    pub blocks: String,
+}
+
+/// Compares a recording with the golden one and its twin, all parts. Errors: what is no recording.
+pub fn differences(golden: &Value, ours: &Value, twin: Option<&Value>) -> Result<Differences, String> {
+    let scope = Scope { only: None, allow: Allow::everything() };
+    let twin = twin.map(Recording::parse).transpose()?;
+    let report = compare(&Recording::parse(golden)?, &Recording::parse(ours)?, twin.as_ref(), scope);
+    let total = report.total();
+    Ok(Differences {
+        counted: total.counted,
+        differ: total.differ,
+        summary: report.summary(),
+        blocks: report.blocks(),
+    })
 }
 
 fn compare(golden: &Recording, ours: &Recording, twin: Option<&Recording>, scope: Scope) -> Report {
