@@ -231,15 +231,29 @@ impl History {
         self.branch = self.branches.len() - 1;
     }
 
+    /// Where the present is later than the last step, what has passed since becomes a step: so the moment before an
+    /// act can be gone back to. Answers whether there was anything.
+    pub fn mark_wait(&mut self) -> bool {
+        let b = self.current();
+        let later = |m: &Moment| m.next_record < b.live.next_record() || m.at < b.live.now();
+        let passed = self.at_present() && b.moments.last().is_some_and(later);
+        if passed {
+            self.push_moment();
+        }
+        passed
+    }
+
     /// A person acts, at the moment that is looked at.
     pub fn act(&mut self, act: Act) -> Arc<Record> {
         self.fork_if_past();
+        self.mark_wait();
         self.put_in(InputKind::Act(act))
     }
 
     /// A person chooses who moves next.
     pub fn choose(&mut self, step: Step) -> Arc<Record> {
         self.fork_if_past();
+        self.mark_wait();
         self.put_in(InputKind::Choice(step))
     }
 

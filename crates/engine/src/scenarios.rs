@@ -90,6 +90,8 @@ pub(crate) fn load(id: &str) -> Option<(Session, Vec<Doc>)> {
     for step in &script.steps {
         play(&mut session, &step.act, &mut files);
     }
+    // The moment that is handed over is a step, so that a person can go back to it.
+    session.mark_wait();
     let head = head(text);
     session.scenario = head.row.id;
     session.title = head.row.title;

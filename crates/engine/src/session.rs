@@ -149,6 +149,19 @@ impl Session {
 
     /// After the history went on: a branch that began gets its notes, a step that was made its own.
     fn follow(&mut self, record: &Arc<Record>) {
+        self.begin_track();
+        let live = self.history.live();
+        let track = &mut self.tracks[self.history.branch()];
+        while track.notes.len() <= self.history.last() {
+            let mut gaps = track.notes.last().map_or_else(|| Gaps::begin(live), |n| n.gaps.clone());
+            gaps.follow(live, &record.changes);
+            let (who, lane) = words::who::of_record(record, live);
+            track.notes.push(Note { gaps, who, lane, stored: !record.changes.is_empty() });
+        }
+    }
+
+    /// What a branch that has just begun shares with the one it grew from.
+    fn begin_track(&mut self) {
         let branch = self.history.branch();
         if branch >= self.tracks.len() {
             let (parent, step) = self.history.branches()[branch].parent.unwrap_or((0, 0));
@@ -158,13 +171,15 @@ impl Session {
             track.saved.truncate(inputs);
             self.tracks.push(track);
         }
-        let live = self.history.live();
-        let track = &mut self.tracks[branch];
-        while track.notes.len() <= self.history.last() {
-            let mut gaps = track.notes.last().map_or_else(|| Gaps::begin(live), |n| n.gaps.clone());
-            gaps.follow(live, &record.changes);
-            let (who, lane) = words::who::of_record(record, live);
-            track.notes.push(Note { gaps, who, lane, stored: !record.changes.is_empty() });
+    }
+
+    /// Time that passed before an act becomes a step of its own.
+    pub(crate) fn mark_wait(&mut self) {
+        if self.history.mark_wait() {
+            self.begin_track();
+            let notes = &mut self.tracks[self.history.branch()].notes;
+            let gaps = notes.last().map_or_else(|| Gaps::begin(self.history.live()), |n| n.gaps.clone());
+            notes.push(Note { gaps, who: Who::Other, lane: "time".into(), stored: false });
         }
     }
 
@@ -200,6 +215,7 @@ impl Session {
 
     /// A person acts. `saved` is the act in a form that can be kept.
     pub(crate) fn act(&mut self, act: Act, saved: Saved) {
+        self.mark_wait();
         let record = self.history.act(act);
         self.follow(&record);
         let branch = self.history.branch();

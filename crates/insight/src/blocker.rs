@@ -89,6 +89,11 @@ impl Blocker {
         !matches!(self, Blocker::NotObserved | Blocker::Turn | Blocker::Time { .. } | Blocker::UnderWay)
     }
 
+    /// Whether it is tried again and again: one bad result does not make it hopeless.
+    pub fn retries(&self) -> bool {
+        matches!(self, Blocker::Image { .. } | Blocker::Ends { .. } | Blocker::Configuration { .. })
+    }
+
     /// Its code, for tables of sentences.
     pub fn code(&self) -> &'static str {
         match self {

@@ -3,6 +3,7 @@
 use crate::{Blocker, Gaps, why};
 use kubestep_cluster::{ProcessId, Step, World};
 use kubestep_model::{Endpoint, EndpointSlice, Instant, Key, Kind as ObjectKind, Service};
+use std::time::Duration;
 
 /// How the world stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +29,10 @@ pub struct Verdict {
     pub blocker: Option<(Key, Blocker)>,
 }
 
+/// A pull that failed is tried again after 10 s, so by now the second result of any first retry is known. From here on
+/// what goes on between retries (statuses, events, heartbeats) is repetition.
+const PATIENCE: Duration = Duration::from_secs(12);
+
 /// The verdict.
 pub fn verdict(world: &World, gaps: &Gaps) -> Verdict {
     let Some((key, gap)) = gaps.oldest() else {
@@ -36,9 +41,11 @@ pub fn verdict(world: &World, gaps: &Gaps) -> Verdict {
     let end =
         |key: &Key| why(world, gaps, key).into_iter().last().and_then(|l| l.blocker.map(|b| (l.object, b)));
     let blocker = end(key);
-    let moves = something_moves(world) || gaps.iter().any(|(k, _)| end(k).is_none_or(|(_, b)| !b.stalls()));
-    let kind = if moves { Kind::Converging } else { Kind::Stalled };
     let since = gaps.iter().map(|(_, g)| g.moved).max().unwrap_or(gap.moved);
+    let patient = world.now().since(since) >= PATIENCE;
+    let stalled = |key: &Key| end(key).is_some_and(|(_, b)| b.stalls() && (patient || !b.retries()));
+    let waits = (patient || !something_moves(world)) && gaps.iter().all(|(k, _)| stalled(k));
+    let kind = if waits { Kind::Stalled } else { Kind::Converging };
     Verdict {
         kind,
         since: if kind == Kind::Stalled { since } else { gap.opened },

@@ -2,13 +2,15 @@
 
 use super::attempts;
 use crate::{
+    link::Saved,
     session::{Session, object_ref},
     words::{self, blocker, deed, who},
 };
+use kubestep_cluster::{LogEntry, Record, What};
 use kubestep_insight::{Blocker, Said as Says, why as chain};
 use kubestep_model::{Deployment, Event, Instant, Key, Kind, Object, Pod};
 use kubestep_protocol::{Link, Quote, Rich, Said, Speaker, Speech, Who, Why, WhyHead};
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 /// So many causes are told.
 const CAUSES: usize = 12;
@@ -190,29 +192,69 @@ fn causes(session: &Session, object: &Object, end: Option<&(Key, Blocker)>) -> V
             .find(|r| r.changes.iter().any(|c| c.revision == revision))
             .cloned()
     });
-    let mut links = vec![];
-    let mut next = made;
-    while let Some(record) = next {
-        if record.visible() && links.len() < CAUSES {
-            let (who, _) = who::of_record(&record, session.world());
-            let step = session.step_of(record.id);
-            let key = matches!(who, Who::Person).then(|| (String::new(), 0));
-            let sentence = deed::sentence(session, step);
-            links.push(Link {
-                who,
-                at: session.at(record.at),
-                step: u32::try_from(step).ok(),
-                words: sentence.words,
-                said: Said::Nobody,
-                key,
-            });
+    let mut links: Vec<Link> = vec![];
+    let mut next = made.clone();
+    let mut written = made;
+    while let Some(record) = next.filter(|_| links.len() < CAUSES) {
+        if record.visible() {
+            links.push(link(session, &record, end.map(|(_, b)| b)));
         }
-        next = record.cause.and_then(|id| session.history.record(id)).cloned();
+        if !record.changes.is_empty() {
+            written = Some(record.clone());
+        }
+        let cause = record.cause.and_then(|id| session.history.record(id)).cloned();
+        next = cause.or_else(|| begun(session, &record)).or_else(|| earlier(session, written.as_ref()?));
+        if matches!(record.what, What::Act { .. }) {
+            break;
+        }
     }
     if let (Some(first), Some(Object::Pod(pod))) = (links.first_mut(), session.world().store().get(&at)) {
         first.said = pod_said(pod);
     }
     links
+}
+
+fn link(session: &Session, record: &Record, blocker: Option<&Blocker>) -> Link {
+    let (who, _) = who::of_record(record, session.world());
+    let step = session.step_of(record.id);
+    let key = matches!(record.what, What::Act { .. }).then(|| typed(session, record, blocker));
+    let words = deed::of_record(session, record);
+    Link { who, at: session.at(record.at), step: u32::try_from(step).ok(), words, said: Said::Nobody, key }
+}
+
+/// The file that an act applied, and the line of it that what blocks stands in.
+fn typed(session: &Session, record: &Record, blocker: Option<&Blocker>) -> (String, u32) {
+    let inputs = &session.history.branches()[session.history.branch()].inputs;
+    let at = inputs.iter().position(|input| input.after == record.id);
+    let Some(Saved::Run { files, .. }) = at.and_then(|i| session.track().saved.get(i)) else {
+        return Default::default();
+    };
+    let Some((name, text)) = files.first() else { return Default::default() };
+    let line = match blocker {
+        Some(Blocker::Image { image, .. }) => text.lines().position(|l| l.contains(image.as_str())),
+        Some(Blocker::Probe { .. }) => text.lines().position(|l| l.contains("readinessProbe")),
+        _ => None,
+    };
+    (name.clone(), line.and_then(|l| u32::try_from(l + 1).ok()).unwrap_or(0))
+}
+
+/// A command goes back to the act that started it.
+fn begun(session: &Session, record: &Record) -> Option<Arc<Record>> {
+    let What::Client { line, .. } = &record.what else { return None };
+    let records = &session.history.branches()[session.history.branch()].records;
+    let before = records.partition_point(|r| r.id < record.id);
+    let act = |r: &&Arc<Record>| matches!(&r.what, What::Act { text } if text == line);
+    records[..before].iter().rev().find(act).cloned()
+}
+
+/// What an agent does by the clock goes back to what somebody else wrote to the same object last.
+fn earlier(session: &Session, record: &Record) -> Option<Arc<Record>> {
+    let store = session.world().store();
+    let (change, entry) = record.changes.iter().find_map(|c| Some((c, store.entry(c.revision)?)))?;
+    let earlier = |e: &&LogEntry| e.key == change.key && e.revision < change.revision && e.who != entry.who;
+    let revision = store.log_after(0).filter(earlier).last()?.revision;
+    let records = &session.history.branches()[session.history.branch()].records;
+    records.iter().rev().find(|r| r.changes.iter().any(|c| c.revision == revision)).cloned()
 }
 
 fn pod_said(pod: &Pod) -> Said {

@@ -5,7 +5,7 @@ use crate::session::{Session, object_ref};
 use kubestep_cluster::{Act, ChangeKind, NodeAct, Record, What};
 use kubestep_model::{Deployment, Event, Key, Kind, Object, Pod, ReplicaSet};
 use kubestep_protocol::{Rich, Sentence, Span, Who};
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 /// So many inner records are told with a step.
 const MOST_INSIDE: usize = 40;
@@ -14,34 +14,51 @@ const MOST_INSIDE: usize = 40;
 pub(crate) fn sentence(session: &Session, step: usize) -> Sentence {
     let records: Vec<Arc<Record>> = session.history.records_of(step).to_vec();
     let number = u32::try_from(step).unwrap_or(u32::MAX);
-    let Some(last) = records.last() else {
-        return Sentence {
-            step: number,
-            at: session.moment(step).map_or(session.now(), |m| session.at(m.at)),
-            who: Who::Other,
-            words: Rich::words("The cluster is up; its nodes are ready."),
-            inside: vec![],
+    let at = session.moment(step).map_or(session.now(), |m| session.at(m.at));
+    let Some(last) = records.last().filter(|r| r.visible()) else {
+        let words = if step == 0 {
+            Rich::words("The cluster is up; its nodes are ready.")
+        } else {
+            waited(session, step, &records)
         };
+        return Sentence { step: number, at, who: Who::Other, words, inside: inside(session, &records) };
     };
     let (who, _) = who::of_record(last, session.world());
-    let inside: Vec<Rich> = records[..records.len() - 1].iter().filter_map(|r| inner(session, r)).collect();
-    let skip = inside.len().saturating_sub(MOST_INSIDE);
     let mut words = of_record(session, last);
     if step == session.step() && session.history.at_present() && session.peeking.is_none() {
         let passed = session.world().now().since(last.at);
         if passed.as_secs() > 0 {
-            words = words
-                .then(Span::Words(" Then ".into()))
-                .then(Span::Lasting(u64::try_from(passed.as_millis()).unwrap_or(0)))
-                .then(Span::Words(" passed in which nothing was written.".into()));
+            words = words.then(Span::Words(" Then ".into())).then(lasting(passed));
+            words = words.then(Span::Words(" passed in which nothing was written.".into()));
         }
     }
-    Sentence {
-        step: number,
-        at: session.at(last.at),
-        who,
-        words,
-        inside: inside.into_iter().skip(skip).collect(),
+    let inside = inside(session, &records[..records.len() - 1]);
+    Sentence { step: number, at, who, words, inside }
+}
+
+fn inside(session: &Session, records: &[Arc<Record>]) -> Vec<Rich> {
+    let all: Vec<Rich> = records.iter().filter_map(|r| inner(session, r)).collect();
+    let skip = all.len().saturating_sub(MOST_INSIDE);
+    all.into_iter().skip(skip).collect()
+}
+
+fn lasting(time: Duration) -> Span {
+    Span::Lasting(u64::try_from(time.as_millis()).unwrap_or(0))
+}
+
+/// A step in which nothing but time passed, or a command came to its end.
+fn waited(session: &Session, step: usize, records: &[Arc<Record>]) -> Rich {
+    let ended = records.iter().rev().find_map(|r| match &r.what {
+        What::Client { line, exit: Some(_) } => Some(Rich::default().then(Span::Code(line.clone()))),
+        _ => None,
+    });
+    let at = |step: usize| session.moment(step).map(|m| m.at);
+    let passed = at(step).zip(at(step - 1)).map_or(Duration::ZERO, |(now, before)| now.since(before));
+    match ended {
+        Some(line) if passed.as_secs() < 2 => {
+            line.then(Span::Words(" was answered. Nothing was written.".into()))
+        }
+        _ => Rich::default().then(lasting(passed)).then(Span::Words(" passed. Nothing was written.".into())),
     }
 }
 
@@ -74,7 +91,7 @@ fn subject(agent: &str) -> String {
     }
 }
 
-fn of_record(session: &Session, record: &Record) -> Rich {
+pub(crate) fn of_record(session: &Session, record: &Record) -> Rich {
     match &record.what {
         What::Act { text } if text.starts_with("kubectl") => {
             Rich::words("You ran ").then(Span::Code(text.clone())).then(Span::Words(".".into()))

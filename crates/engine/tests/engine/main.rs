@@ -1,0 +1,4 @@
+//! The engine as a page uses it.
+
+mod opening;
+mod page;
