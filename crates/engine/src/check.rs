@@ -12,7 +12,10 @@ use crate::{
     parts::{Part, parts},
     session::Session,
 };
-use kubestep_model::yaml::{self, ReadError, json};
+use kubestep_model::{
+    client::Stream,
+    yaml::{self, ReadError, json},
+};
 use kubestep_protocol::{Checked, Doc, Place, Problem, Severity};
 use std::collections::BTreeMap;
 
@@ -35,6 +38,10 @@ pub(crate) fn check(session: &Session, doc: &Doc, version: u32) -> Checked {
     let all = parts(&reading, most);
     for part in &all {
         let answer = dry_run(session, &doc.name, part);
+        if comes_first(part, &all, &answer) {
+            checked.changes.push(changes::new_part(part));
+            continue;
+        }
         checked.problems.extend(words::problems(&doc.name, part, &answer));
         checked.changes.extend(changes::changes(&answer));
     }
@@ -65,6 +72,14 @@ pub(crate) fn too_large(doc: &Doc, version: u32) -> Checked {
         problems: vec![simple(Place { line: 1, column: 1, length: 0 }, text)],
         ..Checked::default()
     }
+}
+
+/// Whether an object is refused only because its namespace is not there yet, and the file makes it before.
+fn comes_first(part: &Part<'_>, all: &[Part<'_>], answer: &Answer) -> bool {
+    let missing = format!("namespaces \"{}\" not found", part.namespace());
+    let makes = |p: &&Part<'_>| p.kind() == "Namespace" && p.name() == part.namespace();
+    let before = all.iter().take_while(|p| !std::ptr::eq(*p, part)).any(|p| makes(&p));
+    before && answer.exit != Some(0) && answer.text(Stream::Err).trim_end().ends_with(&missing)
 }
 
 /// One object alone, so that what is said about it is about nothing else, and so that many objects take linear time.

@@ -10,6 +10,7 @@ mod ids;
 mod inspect;
 mod link;
 mod parts;
+mod replay;
 mod run;
 mod scenarios;
 mod session;
@@ -19,6 +20,7 @@ mod words;
 use kubestep_protocol::{
     Command, CommandId, Delta, Frame, FrameId, Hello, ObjectRef, Request, Rich, Stop, Tab, Update,
 };
+pub use replay::{Replayed, replay};
 use run::Run;
 use session::Session;
 

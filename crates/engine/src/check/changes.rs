@@ -1,8 +1,8 @@
 //! What applying would change: the live object beside the one that the dry run answered.
 
-use crate::ask::Answer;
+use crate::{ask::Answer, parts::Part};
 use kubestep_model::{
-    Answer as Told, Object, Verb,
+    Answer as Told, Kind, Object, Verb,
     client::{ClientAsk, ClientTold, ClientTurn},
     patch::LAST_APPLIED,
 };
@@ -55,6 +55,13 @@ fn title(object: &Object) -> String {
 
 fn new(object: &Object) -> WouldChange {
     WouldChange { object: title(object), field: String::new(), before: None, after: Some("new".into()) }
+}
+
+/// A new object that the API server cannot be asked about yet.
+pub(super) fn new_part(part: &Part<'_>) -> WouldChange {
+    let kind = Kind::of_manifest(part.api_version(), part.kind()).map_or("object", Kind::singular);
+    let object = format!("{kind}/{}", part.name());
+    WouldChange { object, field: String::new(), before: None, after: Some("new".into()) }
 }
 
 fn rows(before: &Object, after: &Object) -> Vec<WouldChange> {

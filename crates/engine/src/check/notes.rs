@@ -16,7 +16,7 @@ pub(super) fn notes(session: &Session, text: &str, all: &[Part<'_>]) -> Vec<Note
     for part in all {
         if part.document.line != last_document {
             last_document = part.document.line;
-            found.extend(part.document.notes.iter().map(duplicate));
+            found.extend(part.document.notes.iter().map(|note| duplicate(text, note)));
         }
         found.extend(images(session, text, part));
         found.extend(selector(session, part, all));
@@ -32,15 +32,16 @@ fn note(place: Place, words: &str) -> Note {
 }
 
 /// `line 4: key "name" already set in map`.
-fn duplicate(note: &kubestep_model::yaml::Note) -> Note {
-    let key = note
-        .text
-        .split("key ")
-        .nth(1)
-        .and_then(|rest| rest.split(" already").next())
-        .unwrap_or("")
-        .trim_matches('"');
-    let place = Place { length: number(key.chars().count()), ..of_span(note.span) };
+fn duplicate(text: &str, note: &kubestep_model::yaml::Note) -> Note {
+    let key = note.text.split("key ").nth(1).and_then(|rest| rest.split(" already").next());
+    let key = key.unwrap_or("").trim_matches('"');
+    let mut place = Place { length: number(key.chars().count()), ..of_span(note.span) };
+    // The reader stands behind the key.
+    let line = text.split('\n').nth(note.span.line.saturating_sub(1)).unwrap_or("");
+    let before: String = line.chars().take(note.span.column.saturating_sub(1)).collect();
+    if let Some(at) = before.rfind(key) {
+        place.column = number(before[..at].chars().count() + 1);
+    }
     self::note(place, &format!("`{key}` stands here twice. The last one counts; kubectl does not say so."))
 }
 

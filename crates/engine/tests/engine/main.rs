@@ -1,4 +1,5 @@
 //! The engine as a page uses it.
 
+mod checking;
 mod opening;
 mod page;

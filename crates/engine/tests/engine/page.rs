@@ -2,8 +2,8 @@
 
 use kubestep_engine::Engine;
 use kubestep_protocol::{
-    Command, CommandId, Details, Doc, Frame, Loaded, ObjectRef, Request, Shared, Stop, Tab, Update,
-    VerdictKind,
+    BreakItem, Checked, Command, CommandId, Completions, Details, Doc, Frame, Loaded, ObjectRef, Request,
+    Shared, Stop, Tab, Update, VerdictKind,
 };
 
 /// So many slices at most until a run must have ended.
@@ -169,4 +169,32 @@ impl Page {
 
 pub fn object(kind: &str, name: &str) -> ObjectRef {
     ObjectRef { kind: kind.into(), namespace: "default".into(), name: name.into() }
+}
+
+impl Page {
+    pub fn check(&mut self, text: &str) -> Checked {
+        let doc = Doc { name: "m.yaml".into(), text: text.into() };
+        assert_eq!(self.send(Command::Check { doc, version: 7 }), Stop::Finished);
+        let found =
+            self.answers.iter().find_map(|u| if let Update::Checked(c) = u { Some(c.clone()) } else { None });
+        found.expect("an answer to Check")
+    }
+
+    pub fn breaks(&mut self, doc: Doc) -> Vec<BreakItem> {
+        assert_eq!(self.send(Command::BreakMenu { doc }), Stop::Finished);
+        let found = self
+            .answers
+            .iter()
+            .find_map(|u| if let Update::BreakMenu(m) = u { Some(m.clone()) } else { None });
+        found.expect("an answer to BreakMenu")
+    }
+
+    pub fn complete(&mut self, line: &str) -> Completions {
+        self.send(Command::Complete { terminal: 0, line: line.into() });
+        let found = self
+            .answers
+            .iter()
+            .find_map(|u| if let Update::Completions(c) = u { Some(c.clone()) } else { None });
+        found.expect("an answer to Complete")
+    }
 }

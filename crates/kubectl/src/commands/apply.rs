@@ -163,6 +163,10 @@ fn apply(kc: &mut Kc<'_>, manifest: &Manifest, how: &How) -> Flow<Result<Object,
 fn create(kc: &mut Kc<'_>, manifest: &Manifest, key: &Key, how: &How) -> Flow<Result<Object, Fault>> {
     let mut body = with_last_applied(&manifest.value);
     prune_nulls(&mut body, 0);
+    // A revision is of no use to an object that is new. Upstream: resource.Helper.CreateWithOptions.
+    if let Some(Value::Object(metadata)) = body.get_mut("metadata") {
+        metadata.remove("resourceVersion");
+    }
     let created = if how.dry == DryRun::Client {
         Object::from_value(key.kind, body).map_err(Fault::Text)
     } else {

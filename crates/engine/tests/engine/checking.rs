@@ -1,0 +1,246 @@
+//! Checking drafts: kubectl's and the API server's words, with places and remedies.
+
+use crate::page::Page;
+use kubestep_protocol::{At, Severity};
+
+const DEPLOYMENT: &str = "apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: cart
+spec:
+  replicas: 2
+  selector:
+    matchLabels:
+      app: cart
+  template:
+    metadata:
+      labels:
+        app: cart
+    spec:
+      containers:
+      - name: cart
+        image: registry.example.com/cart:4.2.0
+";
+
+/// Problems, notes and changes as lines.
+fn told(page: &mut Page, text: &str) -> Vec<String> {
+    let checked = page.check(text);
+    let place = |p: kubestep_protocol::Place| format!("{}:{}+{}", p.line, p.column, p.length);
+    let mut lines = vec![];
+    for p in &checked.problems {
+        let kind = if p.severity == Severity::Error { "error" } else { "warning" };
+        let remedy = p.remedy.as_ref().map_or(String::new(), |e| {
+            format!(" | {} {} -> {}", e.words.plain(At(0)), place(e.place), e.with)
+        });
+        lines.push(format!("{kind} {} {}{remedy}", place(p.place), p.message));
+    }
+    lines.extend(checked.notes.iter().map(|n| format!("note {} {}", place(n.place), n.words.plain(At(0)))));
+    let value = |v: &Option<String>| v.clone().unwrap_or("-".into());
+    lines.extend(
+        checked
+            .changes
+            .iter()
+            .map(|c| format!("change {} {} {} -> {}", c.object, c.field, value(&c.before), value(&c.after))),
+    );
+    lines
+}
+
+#[test]
+fn mistakes_are_marked_where_they_stand() {
+    let mut page = Page::open("P15");
+    let strict = "unknown field";
+    for (from, to, want) in [
+        ("replicas: 2", "replica: 2", vec![format!("error 6:3+7 {strict} \"spec.replica\" | Did you mean replicas? 6:3+7 -> replicas")]),
+        ("image: reg", "imge: reg", vec![format!("error 17:9+4 {strict} \"spec.template.spec.containers[0].imge\" | Did you mean image? 17:9+4 -> image")]),
+        (
+            "replicas: 2",
+            "replicas: two",
+            vec!["error 6:13+3 Error from server (BadRequest): error when creating \"m.yaml\": Deployment in version \"v1\" cannot be handled as a Deployment: json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of type int32".into()],
+        ),
+        ("replicas: 2", "replicas: -2", vec!["error 6:13+2 spec.replicas: Invalid value: -2: must be greater than or equal to 0".into()]),
+        (
+            "image: registry.example.com/cart:4.2.0",
+            "image: registry.example.com/cart:4.2.0\n        imagePullPolicy: Alway",
+            vec!["error 18:26+5 spec.template.spec.containers[0].imagePullPolicy: Unsupported value: \"Alway\": supported values: \"Always\", \"IfNotPresent\", \"Never\" | Did you mean Always? 18:26+5 -> Always".into()],
+        ),
+        (
+            "kind: Deployment",
+            "kind: Deploymnt",
+            vec!["error 2:7+9 error: resource mapping not found for name: \"other\" namespace: \"\" from \"m.yaml\": no matches for kind \"Deploymnt\" in version \"apps/v1\"\nensure CRDs are installed first | Did you mean Deployment? 2:7+9 -> Deployment".into()],
+        ),
+        (
+            "apiVersion: apps/v1",
+            "apiVersion: apps/v1beta1",
+            vec!["error 1:13+12 error: resource mapping not found for name: \"other\" namespace: \"\" from \"m.yaml\": no matches for kind \"Deployment\" in version \"apps/v1beta1\"\nensure CRDs are installed first | Did you mean apps/v1? 1:13+12 -> apps/v1".into()],
+        ),
+        ("name: other", "name: Other", vec!["error 4:9+5 metadata.name: Invalid value: \"Other\": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')".into()]),
+    ] {
+        let text = DEPLOYMENT.replacen("name: cart", "name: other", 1);
+        assert!(text.contains(from), "{from}");
+        let found: Vec<String> = told(&mut page, &text.replacen(from, to, 1)).into_iter().filter(|l| l.starts_with("error")).collect();
+        assert_eq!(found, want, "{to}");
+    }
+}
+
+#[test]
+fn yaml_that_cannot_be_read_has_a_place() {
+    let mut page = Page::open("P15");
+    for (text, line) in [
+        ("a: [1\n", 2),
+        ("a: b: c\n", 1),
+        ("a:\n\tb: 1\n", 2),
+        ("a: 1\n---\n- x\n  - y: [\n", 4),
+        ("\u{0}\u{1}binary", 1),
+    ] {
+        let checked = page.check(text);
+        let problem = checked.problems.last().unwrap_or_else(|| panic!("{text:?} is refused"));
+        assert!(problem.message.starts_with("error"), "{problem:?}");
+        assert!(problem.place.line >= 1 && problem.place.line <= line, "{text:?}: {problem:?}");
+    }
+}
+
+#[test]
+fn the_teacher_sees_what_apply_does_not_look_at() {
+    let mut page = Page::open("P05");
+    let text = page.doc().text;
+    assert_eq!(
+        told(&mut page, &text),
+        [
+            "note 17:46+5 Not in the registry. Apply does not look there.",
+            "change deployment/checkout image checkout:1.9.1 -> checkout:1.9.2",
+        ]
+    );
+    let good = text.replace("1.9.2", "1.9.1");
+    assert_eq!(told(&mut page, &good), Vec::<String>::new());
+    let typo = good.replace("selector:\n    app: checkout", "selector:\n    app: chekout");
+    // The running pods would still be there; but none of them has that label either.
+    assert_eq!(
+        told(&mut page, &typo),
+        [
+            "note 25:10+7 No pod has these labels; the template in this file has app: checkout. A Service may select nothing, and nobody says so.",
+            "change service/checkout spec.selector.app checkout -> chekout",
+        ]
+    );
+    let twice = good.replace("  replicas: 3\n", "  replicas: 3\n  replicas: 4\n");
+    let found = told(&mut page, &twice);
+    assert_eq!(
+        found[0],
+        "note 7:3+8 replicas stands here twice. The last one counts; kubectl does not say so."
+    );
+    assert_eq!(found[1], "change deployment/checkout spec.replicas 3 -> 4");
+    let more = good.replace("1.9.1\n", "1.9.1\n        resources: {requests: {cpu: 16}}\n        envFrom: [{configMapRef: {name: settings}}]\n");
+    let found = told(&mut page, &more);
+    assert_eq!(
+        found[0],
+        "note 18:37+2 The biggest node has 4 cpu. No node will fit, and the pod will wait; apply does not look."
+    );
+    assert_eq!(
+        found[1],
+        "note 19:41+8 There is no ConfigMap settings. The container will wait for it; apply does not look."
+    );
+    let custom = "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: x}\nspec: {minAvailable: 1, selector: {}}\n";
+    assert_eq!(
+        told(&mut page, custom),
+        [
+            "note 2:7+19 An object with no loop behind it: it is stored, and nothing acts on it.",
+            "change poddisruptionbudget/x  - -> new"
+        ]
+    );
+}
+
+#[test]
+fn applying_makes_the_draft_what_was_applied() {
+    let mut page = Page::open("P05");
+    let doc = page.doc();
+    let check = |page: &mut Page| {
+        page.send(kubestep_protocol::Command::Check { doc: doc.clone(), version: 1 });
+        page.answers
+            .iter()
+            .find_map(|u| if let kubestep_protocol::Update::Checked(c) = u { Some(c.clone()) } else { None })
+            .expect("checked")
+    };
+    assert_eq!(check(&mut page).applied, None);
+    page.apply(doc.clone());
+    let checked = check(&mut page);
+    assert!(checked.applied.is_some() && checked.changes.is_empty(), "{checked:?}");
+    page.send(kubestep_protocol::Command::Back);
+    while page.frame().head.apply.is_some() {
+        page.send(kubestep_protocol::Command::Back);
+    }
+    assert_eq!(check(&mut page).applied, None, "not yet, in the past");
+}
+
+/// Where the layers below are known to answer otherwise than the recording: kinds without a struct are validated by
+/// their schema only, and kubectl's own reading of a kind in lower case or left empty differs.
+const KNOWN: [&str; 6] =
+    ["statefulset-64", "job-64", "cronjob-53", "podsecurity-label-bad", "kind-lowercase", "kind-empty"];
+
+/// Every recorded verdict about one plain file: refused or not as recorded, with a place inside the file.
+#[test]
+fn recorded_verdicts_are_told_while_typing() {
+    let mut page = Page::open("empty");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/golden/verdicts");
+    let (mut seen, mut wrong) = (0, vec![]);
+    for area in ["deployment", "metadata", "pod", "service", "config", "typos"] {
+        let read =
+            |end: &str| std::fs::read_to_string(format!("{folder}/{area}.{end}")).expect("the recording");
+        let cases = kubestep_model::yaml::read(&read("yaml")).documents.remove(0).value;
+        let records: serde_json::Value = serde_json::from_str(&read("json")).expect("JSON");
+        let records = records.get("cases").unwrap_or(&records).as_array().expect("a list").clone();
+        for (case, record) in cases["cases"].as_array().expect("a list").iter().zip(&records) {
+            assert_eq!(case["name"], record["name"]);
+            let plain = ["setup", "command", "commands", "files"].iter().all(|k| case.get(k).is_none());
+            let (Some(text), Some(exit), true) = (case["manifest"].as_str(), record["exit"].as_i64(), plain)
+            else {
+                continue;
+            };
+            if text.contains("${repeat") || text.is_empty() {
+                continue;
+            }
+            seen += 1;
+            let checked = page.check(text);
+            let refused = checked.problems.iter().any(|p| p.severity == Severity::Error);
+            let lines = u32::try_from(text.split('\n').count()).expect("few");
+            let inside = checked
+                .problems
+                .iter()
+                .all(|p| p.place.line >= 1 && p.place.line <= lines && p.place.column >= 1);
+            let stderr = record["stderr"].as_str().unwrap_or("");
+            let spoken = checked.problems.iter().all(|p| {
+                let said = p.message.trim_start_matches("Error from server (BadRequest): ");
+                said.lines().all(|line| stderr.contains(line.trim())) || case.get("unordered").is_some()
+            });
+            let known = KNOWN.iter().any(|k| case["name"] == *k);
+            if known == (refused == (exit != 0) && inside && spoken) {
+                wrong.push(format!(
+                    "{area}/{}: exit {exit}: {:?} <- {stderr}",
+                    case["name"], checked.problems
+                ));
+            }
+        }
+    }
+    assert!(seen > 300, "{seen}");
+    assert!(wrong.is_empty(), "{} of {seen}: {}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn large_files_are_answered() {
+    let mut page = Page::open("P15");
+    let many: String = (0..20_000)
+        .map(|i| format!("---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c{i}}}\ndata: {{a: b}}\n"))
+        .collect();
+    assert!(many.len() > 1_000_000);
+    assert!(page.check(&many).problems.is_empty());
+    let data: String =
+        (0..40_000).map(|i| format!("  key-{i}: a value that is not very short at all\n")).collect();
+    let one = format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: big}}\ndata:\n{data}");
+    assert!(one.len() > 2_000_000);
+    let checked = page.check(&one);
+    assert!(
+        checked.problems.iter().any(|p| p.message.contains("Too long") || p.message.contains("too large")),
+        "{:?}",
+        checked.problems
+    );
+    let huge = "# nothing\n".repeat(500_000);
+    assert!(page.check(&huge).problems[0].message.contains("4 MiB"));
+}
