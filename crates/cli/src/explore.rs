@@ -63,7 +63,7 @@ fn run(args: &[String]) -> Result<Found, String> {
 /// A world without nodes, chance or delays, in which the workload controllers alone are awake.
 fn small_world(objects: &[serde_json::Value]) -> Result<World, String> {
     let none = (0, 0);
-    let latencies = Latencies { request: none, reply: none, delivery: none, think: none, kubectl: none };
+    let latencies = Latencies { request: none, reply: none, delivery: none, think: none, kubectl: none, schemas: none };
     let start = Start {
         nodes: vec![],
         registry: Registry::default(),

@@ -35,6 +35,7 @@ impl World {
     pub(crate) fn start_client(&mut self, program: Arc<dyn Client>, terminal: u32) -> ClientId {
         let id = self.next_client;
         self.next_client += 1;
+        let reads = program.reads_schemas();
         let state = ClientState {
             program,
             terminal,
@@ -45,7 +46,10 @@ impl World {
             ended: None,
         };
         self.clients.insert(id, Arc::new(state));
-        let at = self.now + Latencies::draw(self.latencies.kubectl, &mut self.dice, "kubectl");
+        let mut at = self.now + Latencies::draw(self.latencies.kubectl, &mut self.dice, "kubectl");
+        if reads {
+            at = at + Latencies::draw(self.latencies.schemas, &mut self.dice, "schemas");
+        }
         self.due.put(Step::Client(id), at);
         id
     }

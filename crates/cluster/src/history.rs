@@ -6,7 +6,7 @@
 
 use crate::{Act, Record, RecordId, Start, Step, World};
 use kubestep_model::Instant;
-use std::sync::Arc;
+use std::{collections::VecDeque, sync::Arc};
 
 /// Something that a person did, and when: after which record and at which time.
 #[derive(Clone, Debug)]
@@ -69,12 +69,16 @@ pub struct History {
     branch: usize,
     /// Which step of the branch is looked at; the last one is the present.
     cursor: usize,
+    /// Branch and step of worlds that were made again for a look, the oldest first.
+    filled: VecDeque<(usize, usize)>,
 }
 
 /// How many moments keep their world before the oldest are thinned out.
 const KEPT: usize = 10_000;
 /// Of the old ones, every so many keep theirs.
 const EVERY: usize = 32;
+/// How many worlds that were made again for a look are kept beside those.
+const FILLED: usize = 256;
 
 impl History {
     /// The history of a world that was just started.
@@ -84,7 +88,7 @@ impl History {
         let moment =
             Moment { next_record: first_record, at: live.now(), inputs: 0, world: Some(live.clone()) };
         let branch = Branch { parent: None, moments: vec![moment], records: vec![], inputs: vec![], live };
-        History { start, first_record, branches: vec![branch], branch: 0, cursor: 0 }
+        History { start, first_record, branches: vec![branch], branch: 0, cursor: 0, filled: VecDeque::new() }
     }
 
     /// A run again from its session: the inputs are put in where they were, then it stops after the last of them.
@@ -174,23 +178,56 @@ impl History {
         if let Some(world) = &target.world {
             return world.clone();
         }
-        let base = (0..step)
-            .rev()
-            .find_map(|i| b.moments[i].world.as_ref().map(|w| (w.clone(), b.moments[i].inputs)));
-        let (mut world, mut next) = base.unwrap_or_else(|| (World::boot(&self.start), 0));
-        while let Some(input) = b.inputs[..target.inputs].get(next) {
-            run_world_to(&mut world, input.after, input.at);
-            apply(&mut world, input.what.clone());
-            next += 1;
+        let (mut world, first) = self.base(step);
+        for moment in &b.moments[first..=step] {
+            b.run_through(&mut world, moment);
         }
-        run_world_to(&mut world, target.next_record, target.at);
         world
+    }
+
+    /// The nearest world before a step of the current branch, and the first step that it has not come to.
+    fn base(&self, step: usize) -> (World, usize) {
+        let moments = &self.current().moments;
+        let kept = (0..step).rev().find_map(|i| Some((moments[i].world.clone()?, i + 1)));
+        kept.unwrap_or_else(|| (World::boot(&self.start), 0))
+    }
+
+    /// The world at a step, as [`History::world_at`]. What had to be made again for it is kept for a while, so that
+    /// looking at the steps around it is quick.
+    pub fn look(&mut self, step: usize) -> World {
+        let step = step.min(self.last());
+        if self.current().moments[step].world.is_some() {
+            return self.world_at(step);
+        }
+        let (mut world, first) = self.base(step);
+        for i in first..=step {
+            let b = &self.branches[self.branch];
+            b.run_through(&mut world, &b.moments[i]);
+            if i % EVERY == 0 || step - i < EVERY {
+                self.fill(i, world.clone());
+            }
+        }
+        world
+    }
+
+    fn fill(&mut self, step: usize, world: World) {
+        let branch = self.branch;
+        self.branches[branch].moments[step].world = Some(world);
+        if step % EVERY == 0 {
+            return;
+        }
+        self.filled.push_back((branch, step));
+        if self.filled.len() > FILLED
+            && let Some((branch, step)) = self.filled.pop_front()
+        {
+            self.branches[branch].moments[step].world = None;
+        }
     }
 
     /// Looks at another step; answers its world.
     pub fn seek(&mut self, step: usize) -> World {
         self.cursor = step.min(self.last());
-        self.world_at(self.cursor)
+        self.look(self.cursor)
     }
 
     /// Goes to another branch, at its present.
@@ -203,8 +240,18 @@ impl History {
 
     /// Throws all kept worlds away but the present one; nothing visible changes.
     pub fn drop_worlds(&mut self) {
+        self.drop_where(|_| true);
+    }
+
+    /// Keeps the world of every 32nd step only, as of steps that are long ago; nothing visible changes.
+    pub fn thin(&mut self) {
+        self.drop_where(|step| step % EVERY != 0);
+    }
+
+    fn drop_where(&mut self, gone: impl Fn(usize) -> bool) {
+        self.filled.clear();
         for branch in &mut self.branches {
-            for moment in &mut branch.moments {
+            for (_, moment) in branch.moments.iter_mut().enumerate().filter(|(step, _)| gone(*step)) {
                 moment.world = None;
             }
         }
@@ -303,6 +350,18 @@ impl History {
             b.moments[old].world = None;
         }
         self.cursor = self.last();
+    }
+}
+
+impl Branch {
+    /// Runs a world that stands at the moment before this one through to it.
+    fn run_through(&self, world: &mut World, moment: &Moment) {
+        let put_in = self.inputs.partition_point(|input| input.after < world.next_record());
+        for input in &self.inputs[put_in..moment.inputs.max(put_in)] {
+            run_world_to(world, input.after, input.at);
+            apply(world, input.what.clone());
+        }
+        run_world_to(world, moment.next_record, moment.at);
     }
 }
 

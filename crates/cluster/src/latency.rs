@@ -18,6 +18,8 @@ pub struct Latencies {
     pub think: (u32, u32),
     /// From starting a kubectl command to its first request.
     pub kubectl: (u32, u32),
+    /// How much longer that takes a command that reads the API's schemas, such as apply.
+    pub schemas: (u32, u32),
 }
 
 impl Default for Latencies {
@@ -28,6 +30,7 @@ impl Default for Latencies {
             delivery: (1200, 3200),
             think: (100, 400),
             kubectl: (120_000, 0),
+            schemas: (90_000, 0),
         }
     }
 }

@@ -63,4 +63,9 @@ impl Client for Kubectl {
     fn line(&self) -> String {
         self.line.clone()
     }
+
+    fn reads_schemas(&self) -> bool {
+        let verb = self.words.iter().flatten().find(|word| !word.starts_with('-'));
+        verb.is_some_and(|verb| verb == "apply" || verb == "diff")
+    }
 }

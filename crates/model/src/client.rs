@@ -110,4 +110,8 @@ pub trait Client: Debug + Send + Sync {
     fn user_agent(&self) -> &str {
         "kubectl"
     }
+    /// Whether it reads the API's schemas before its first request, which takes a while.
+    fn reads_schemas(&self) -> bool {
+        false
+    }
 }

@@ -3,6 +3,7 @@
 
 use super::{Cx, Kubelet, Timer, Uid, worker::Activity};
 use kubestep_control::{Order, RuntimePod, RuntimeState};
+use kubestep_model::Instant;
 use std::{sync::Arc, time::Duration};
 
 /// A pod's containers as they were at a relist.
@@ -59,6 +60,13 @@ impl Kubelet {
     pub(super) fn want_relist(&mut self, cx: &mut Cx<'_>) {
         let after = (self.relisted_at + Duration::from_millis(1)).max(cx.now);
         cx.wake_at(Timer::Relist, Self::at_phase(after, self.relist_phase));
+    }
+
+    /// The relist of the second before this one. One that would have found nothing did not take place here, but it
+    /// would have told waiting workers that all is as it was.
+    pub(super) fn last_tick(&self, now: Instant) -> Instant {
+        let next = Self::at_phase(now, self.relist_phase);
+        Instant(next.0.saturating_sub(1_000_000_000))
     }
 
     /// The relist of every second. Looks only at pods that were changed; all others are as they were.

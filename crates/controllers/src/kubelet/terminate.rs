@@ -10,6 +10,8 @@ use std::{sync::Arc, time::Duration};
 
 /// The wait for unmounted volumes looks again after this long.
 const UNMOUNT_POLL: Duration = Duration::from_millis(300);
+/// Volumes are unmounted so long after the last container has ended: two loops of 100 ms each, some time within them.
+const UNMOUNT: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(180));
 
 impl Kubelet {
     /// Stops everything that runs in the pod.
@@ -73,8 +75,10 @@ impl Kubelet {
         let stopped = self.runtime.get(uid).cloned().unwrap_or_default();
         let gone = self.workers.get(uid).is_some_and(|w| w.gone);
         let status = self.generate(uid, &stopped, true, cx.now);
+        let unmount = UNMOUNT.0 + Self::jitter(cx, "kubelet.unmount", UNMOUNT.1);
         if let Some(worker) = self.worker(uid) {
             worker.stage = Stage::Terminated;
+            worker.unmounted = cx.now + unmount;
         }
         if !gone && let Some(status) = status {
             self.set_status(cx, uid, status);
@@ -90,7 +94,7 @@ impl Kubelet {
             self.set_status(cx, uid, status);
         }
         let Some(worker) = self.worker(uid) else { return };
-        if worker.volumes.mounted() {
+        if worker.volumes.mounted() && worker.unmounted > cx.now {
             worker.activity = Activity::Unmounting;
             return cx.wake_at(Timer::Pod(uid.clone()), cx.now + UNMOUNT_POLL);
         }

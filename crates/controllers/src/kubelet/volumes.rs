@@ -203,7 +203,7 @@ impl Kubelet {
         }
         if let Mounting::At(at) = worker.volumes.mounting
             && at <= now
-            && worker.stage == Stage::Syncing
+            && worker.stage < Stage::Terminated
         {
             self.mount(cx, uid);
         }

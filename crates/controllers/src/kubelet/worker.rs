@@ -60,6 +60,10 @@ pub(super) struct Worker {
     pub(super) pending: bool,
     /// Place of the end of its last sync among relists and syncs; 0 before the first.
     pub(super) last_sync: u64,
+    /// When that was.
+    synced: Instant,
+    /// When its volumes are unmounted, once its containers have ended.
+    pub(super) unmounted: Instant,
     pub(super) due: Option<Instant>,
     pub(super) reasons: Reasons,
     /// By container.
@@ -88,6 +92,8 @@ impl Worker {
             activity: Activity::Idle,
             pending: false,
             last_sync: 0,
+            synced: Instant(0),
+            unmounted: Instant(0),
             due: None,
             reasons: Reasons::new(),
             crashes: Backoff::default(),
@@ -199,13 +205,14 @@ impl Kubelet {
                 let (waits, mounted) =
                     (matches!(worker.activity, Activity::Volumes), worker.volumes.mounted());
                 if waits {
-                    cx.cancel(Timer::Pod(uid.clone()));
-                    worker.activity = Activity::Idle;
-                }
-                if waits && mounted {
-                    // The wait is cut short; as nothing is missing the sync goes on to its end.
+                    // The wait is cut short: the sync fails, or goes on to its end if nothing is missing.
                     worker.pending = true;
-                    return self.sync_containers(cx, uid);
+                    return if mounted {
+                        cx.cancel(Timer::Pod(uid.clone()));
+                        self.sync_containers(cx, uid)
+                    } else {
+                        self.complete(cx, uid, &Outcome::Failed(None))
+                    };
                 }
                 if worker.activity != Activity::Cache {
                     self.update(cx, uid);
@@ -238,10 +245,10 @@ impl Kubelet {
 
     /// Begins a sync once the runtime was looked at after the last one.
     fn begin(&mut self, cx: &mut Cx<'_>, uid: &Uid) {
-        let seen = self.seen_at(uid);
+        let (seen, relisted) = (self.seen_at(uid), self.last_tick(cx.now));
         let Some(worker) = self.worker(uid) else { return };
         worker.pending = false;
-        if seen < worker.last_sync {
+        if seen < worker.last_sync && relisted <= worker.synced {
             worker.activity = Activity::Cache;
             self.waiting.insert(uid.clone());
             return self.want_relist(cx);
@@ -269,7 +276,7 @@ impl Kubelet {
         let order = self.next_order();
         let Some(worker) = self.worker(uid) else { return };
         worker.activity = Activity::Idle;
-        worker.last_sync = order;
+        (worker.last_sync, worker.synced) = (order, now);
         let pending = std::mem::take(&mut worker.pending);
         if worker.stage == Stage::Finished {
             return self.schedule(cx, uid, None);

@@ -15,6 +15,9 @@ use crate::{
 use kubestep_model::{Body, Key, Object, Request, Subresource, Verb};
 use std::{sync::Arc, time::Duration};
 
+/// How long it takes to read files and schemas a second time.
+const READ_AGAIN: Duration = Duration::from_millis(100);
+
 pub(super) const FLAGS: &[Flag] = &[
     FILENAME,
     RECURSIVE,
@@ -111,6 +114,7 @@ fn by_force(kc: &mut Kc<'_>, args: &Args, format: &Format, strict: bool) -> Flow
             return Err(kc.fail("timed out waiting for the condition"));
         }
     }
+    kc.sleep(READ_AGAIN)?;
     let mut count = 0;
     let mut faults = Vec::new();
     for item in create::manifests(kc, args)? {
