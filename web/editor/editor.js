@@ -45,6 +45,19 @@ function leaving() {
   ];
 }
 
+// Very long text that comes as one piece of typing (an input method, a script) is put in as a change of the document:
+// the browser would first build all of it as elements.
+const long = EditorView.domEventHandlers({
+  beforeinput(e, view) {
+    if (e.inputType !== "insertText" || !e.data || e.data.length < 4000) return false;
+    e.preventDefault();
+    const all = document.getSelection().containsNode(view.contentDOM.firstChild, true) && document.getSelection().containsNode(view.contentDOM.lastChild, true);
+    const range = all ? { from: 0, to: view.state.doc.length } : view.state.selection.main;
+    view.dispatch({ changes: { from: range.from, to: range.to, insert: e.data }, selection: { anchor: range.from + e.data.length } });
+    return true;
+  },
+});
+
 // change(text), apply(): what the page is told.
 export function create(parent, text, label, change, apply) {
   let quiet = false;
@@ -56,9 +69,9 @@ export function create(parent, text, label, change, apply) {
         lineNumbers(), history(), drawSelection(), indentOnInput(), indentUnit.of("  "), bracketMatching(), closeBrackets(),
         highlightActiveLine(), highlightActiveLineGutter(), highlightSelectionMatches(), syntaxHighlighting(style), yaml(), lintGutter(), marks,
         keymap.of([{ key: "Mod-Enter", run: () => { apply(); return true; } }]),
-        leaving(),
+        leaving(), long,
         keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...historyKeymap, ...searchKeymap]),
-        EditorView.contentAttributes.of({ "aria-label": label, spellcheck: "false", autocapitalize: "off" }),
+        EditorView.contentAttributes.of({ "aria-label": label, spellcheck: "false", tabindex: "0", autocapitalize: "off" }),
         EditorView.updateListener.of((u) => { if (u.docChanged && !quiet) change(u.state.doc.toString()); }),
       ],
     }),

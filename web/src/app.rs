@@ -52,7 +52,8 @@ fn skips() -> Html {
             // The fragment belongs to links.
             e.prevent_default();
             match id {
-                "manifest" if crate::editor::is_open() => crate::editor::focus(),
+                "file" if crate::editor::is_open() => crate::editor::focus(),
+                "file" => browser::focus("manifest"),
                 id => browser::focus(id),
             }
         });
@@ -60,7 +61,7 @@ fn skips() -> Html {
     };
     html! {
         <nav aria-label="Skip to">
-            { skip("manifest", "Skip to the editor") }{ skip("cluster", "Skip to the cluster") }{ skip("tab-why", "Skip to the inspector") }
+            { skip("file", "Skip to the editor") }{ skip("cluster", "Skip to the cluster") }{ skip("tab-why", "Skip to the inspector") }
             { skip("time-step", "Skip to the time controls") }{ skip("kubectl", "Skip to the terminal") }
         </nav>
     }

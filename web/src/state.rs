@@ -205,6 +205,12 @@ pub struct State {
     pub applies: u32,
     /// Playing.
     pub playing: bool,
+    /// The worker listens.
+    pub line: bool,
+    /// A session is open in it.
+    pub open: bool,
+    /// What was asked while there was none.
+    pub queue: Rc<Vec<Command>>,
     /// The next number.
     pub next: u32,
     /// A link to open once the simulator answers.
@@ -433,7 +439,10 @@ impl State {
     fn take(&mut self, msg: Msg, todo: &mut Vec<Effect>) {
         match msg {
             Msg::Start(prefs, stored, fragment) => self.start(prefs, stored, fragment, todo),
-            Msg::EngineReady => self.ask(Command::Hello, todo),
+            Msg::EngineReady => {
+                self.line = true;
+                self.ask(Command::Hello, todo);
+            }
             Msg::Engine(updates) => {
                 for update in updates {
                     self.update(update, todo);
@@ -459,7 +468,16 @@ impl State {
 
     /// Sends a command; its number stays in `pending` until `Done`.
     pub(crate) fn ask(&mut self, command: Command, todo: &mut Vec<Effect>) {
+        use Command::*;
         if self.health == Health::Gone {
+            return;
+        }
+        let opens = matches!(
+            command,
+            LoadScenario(_) | LoadLink(_) | Restore { .. } | Limit { .. } | Drawn(_) | Whole
+        );
+        if !(command == Hello || self.line && (self.open || opens)) {
+            Rc::make_mut(&mut self.queue).push(command);
             return;
         }
         let id = CommandId(self.next);

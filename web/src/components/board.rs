@@ -216,7 +216,7 @@ fn own(row: &Row, line: &Line, around: &Around<'_>) -> Html {
     let (focus, choose) = (around.send.clone(), Msg::Select(row.object.clone()));
     html! {
         <div class={classes!("own", line.more.then_some("more"), touched.then_some("is-touched"))} role="treeitem" id={dom_id(item)}
-            aria-level={line.depth.to_string()} aria-expanded={expanded} aria-selected={selected.to_string()} aria-label={label(row, around)}
+            aria-level={line.depth.to_string()} aria-expanded={expanded} aria-selected={selected.to_string()}
             tabindex={if around.tab == Some(item) { "0" } else { "-1" }} data-depth={line.depth.to_string()}
             onfocus={Callback::from(move |_| focus.emit(Msg::Focused(item)))} onclick={on(around.send, choose.clone())} onkeydown={enter(around.send, choose)}>
             <div class="kind"><span>{row.object.kind.clone()}</span><span class="tag cut" title={tag.clone()}>{tag.clone()}</span>
@@ -237,34 +237,12 @@ fn measures(row: &Row, around: &Around<'_>) -> Html {
     }
     html! {
         <div class="pairgrid">
-            <span class="want">{ for row.want }</span>
+            <span class="want">{ for row.want.map(|n| html! { <>{n}<span class="vh">{" wanted"}</span></> }) }</span>
             { match row.slots { Some(s) => slots(s), None => html! { <span /> } } }
             <span class="has cut" title={row.has.clone()}>{row.has.clone()}</span>
             if row.gap.is_some() || row.want.is_some() { { ring(row.gap.as_ref(), around.now, around.props.limit) } }
         </div>
     }
-}
-
-/// One sentence for those who do not see the picture.
-fn label(row: &Row, around: &Around<'_>) -> String {
-    let mut words = format!("{} {}", row.object.kind, row.object.name);
-    for part in [row.tag.as_str(), row.selector.as_deref().unwrap_or_default(), row.has.as_str()] {
-        if !part.is_empty() {
-            words.push_str(", ");
-            words.push_str(part);
-        }
-    }
-    if let Some(want) = row.want {
-        words.push_str(&format!(", {want} wanted"));
-    }
-    match &row.gap {
-        Some(gap) => {
-            words.push_str(&format!(", gap open for {}", age(around.now.0.saturating_sub(gap.opened.0))))
-        }
-        None if row.want.is_some() => words.push_str(", no gap"),
-        None => {}
-    }
-    words
 }
 
 /// Enter or Space chooses; the focus stays.

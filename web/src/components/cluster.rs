@@ -30,7 +30,7 @@ pub(crate) fn Cluster(props: &Props) -> Html {
     let state = &props.state;
     let ui = &state.ui;
     html! {
-        <section class="pane cluster" aria-label="Cluster">
+        <section class="pane cluster" id="cluster" tabindex="-1" aria-label="Cluster">
             <h2 class="vh">{"The cluster"}</h2>
             { head(state, &send) }
             <div class="stage scroll">

@@ -30,13 +30,13 @@ pub(crate) fn slots(slots: Slots) -> Html {
 /// The ring with its age in words: none, under the limit, past it.
 pub(crate) fn ring(gap: Option<&Gap>, now: At, limit: u64) -> Html {
     let Some(gap) = gap else {
-        return html! { <span class="age" data-none="">{ circle("100 100".into()) }{"none"}</span> };
+        return html! { <span class="age" data-none="">{ circle("100 100".into()) }<span class="vh">{"gap "}</span>{"none"}</span> };
     };
     let open = now.0.saturating_sub(gap.opened.0);
     let over = open >= limit;
     let part = 100.0 * open as f64 / limit.max(1) as f64;
     let dash = if over { "11.2 5.467".to_string() } else { format!("{part:.1} 100") };
-    html! { <span class="age" data-over={over.then_some("")}>{ circle(dash) }{age_short(open)}</span> }
+    html! { <span class="age" data-over={over.then_some("")}>{ circle(dash) }<span class="vh">{"gap open for "}</span>{age_short(open)}</span> }
 }
 
 fn circle(dash: String) -> Html {
@@ -81,7 +81,11 @@ fn hero(gap: Option<&Gap>, now: At, limit: u64) -> Html {
     let open = now.0.saturating_sub(gap.opened.0);
     let words = match open.checked_sub(limit) {
         Some(past) => format!("the gap is open: {} past your limit", age_short(past)),
-        None => format!("the gap is open: {} to your limit", age_short(limit - open)),
+        // Rounded up: what is left is at least this long.
+        None => format!(
+            "the gap is open: {} to your limit",
+            age_short((limit - open).div_ceil(1000) * 1000 + 59_000)
+        ),
     };
     html! {
         <div class="hero" data-under={(open < limit).then_some("")}>
@@ -127,13 +131,13 @@ fn ruler(gap: Option<&Gap>, now: At, limit: u64) -> Html {
             <text x={px(limit_at)} y="14" text-anchor={limit_anchor}>{"your limit "}<tspan class="strong">{age(limit)}</tspan></text>
             { for deadline.map(|d| flag(d, x(d))) }
             { for ticks }
-            { for open.map(|open| html! {
+            { for open.map(|open| { let now_x = x(open).clamp(13.0, 359.0); html! {
                 <>
                 <path d={format!("M{:.1} 21V40", x(open))} style="stroke:var(--gap-over)" stroke-width="2.5" />
-                <rect x={px(x(open) - 15.0)} y="41" width="30" height="11" style="fill:var(--panel)" />
-                <text class="over" x={px(x(open))} y="50" text-anchor="middle">{"now"}</text>
+                <rect x={px(now_x - 15.0)} y="41" width="30" height="11" style="fill:var(--panel)" />
+                <text class="over" x={px(now_x)} y="50" text-anchor="middle">{"now"}</text>
                 </>
-            }) }
+            } }) }
         </svg>
     }
 }

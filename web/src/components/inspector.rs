@@ -134,7 +134,9 @@ fn panel(state: &State, details: Option<Rc<Details>>, now: At, send: &Send) -> H
         Some(d) => match (&d.absent, &d.body) {
             (Some(absent), Body::Why(_)) => html! { <p>{ rich(absent, now, send) }</p> },
             (_, Body::Why(w)) => why::why(w, d, state, now, send),
-            (_, Body::Describe(text)) => html! { <pre class="dump">{text.clone()}</pre> },
+            (_, Body::Describe(text)) => {
+                html! { <pre class="dump" tabindex="0" aria-label="kubectl describe">{text.clone()}</pre> }
+            }
             (_, Body::Yaml(lines)) => tabs::yaml(lines, now, send),
             (_, Body::Events(events)) => tabs::events(events, now, send),
             (_, Body::History(rows)) => {

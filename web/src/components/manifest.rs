@@ -15,7 +15,7 @@ use crate::state::{FileMsg, Msg};
 use crate::store::{Send, use_send};
 
 /// Longer texts are edited in the textarea, which no highlighter slows down.
-const LONG: usize = 200_000;
+const LONG: usize = 5_000_000;
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct Props {
@@ -71,7 +71,7 @@ pub(crate) fn Manifest(props: &Props) -> Html {
         })
     };
     html! {
-        <div class="code-host">
+        <div class="code-host" id="file">
             <div class="code-rich" ref={host} hidden={!rich} />
             if !rich {
                 <textarea class="code code-plain" id="manifest" aria-label="Manifest" spellcheck="false" autocapitalize="off" wrap="off"

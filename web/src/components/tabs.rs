@@ -27,7 +27,7 @@ pub(crate) fn yaml(lines: &[YamlLine], now: At, send: &Send) -> Html {
             </div>
         }
     };
-    html! { <><p class="label" style="margin-bottom:6px">{words}</p><div class="fields">{ for lines.iter().map(line) }</div></> }
+    html! { <><p class="label" style="margin-bottom:6px">{words}</p><div class="fields" role="group" aria-label="YAML" tabindex="0">{ for lines.iter().map(line) }</div></> }
 }
 
 /// Events, newest first.

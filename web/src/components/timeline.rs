@@ -43,6 +43,8 @@ pub(crate) fn TimePanel(props: &Props) -> Html {
 
 /// A control: disabled ones stay focusable and say why.
 struct Control<'a> {
+    /// Where the skip link leads.
+    id: Option<&'static str>,
     name: &'static str,
     words: &'static str,
     key: &'static str,
@@ -61,7 +63,7 @@ impl Control<'_> {
         let onclick =
             if self.not.is_none() { Some(on::<MouseEvent>(self.send, Msg::Time(self.msg))) } else { None };
         html! {
-            <button class={classes!("btn", self.class)} aria-label={self.name} aria-keyshortcuts={self.key} title={title}
+            <button class={classes!("btn", self.class)} id={self.id} aria-label={self.name} aria-keyshortcuts={self.key} title={title}
                 aria-disabled={self.not.is_some().then_some("true")} onclick={onclick}>{ for self.icon.map(icon) }{self.words}</button>
         }
     }
@@ -82,16 +84,18 @@ fn look_back(state: &State, send: &Send) -> Html {
     let forward = not_yet(state).or((step >= last).then_some("this is the last step so far"));
     html! {
         <span class="group" role="group" aria-label="Look at what has happened">
-            { Control { name: "Back", words: "Back", key: "b", icon: Some("back"), class: "", not: back, msg: TimeMsg::Back, send }.draw() }
-            { Control { name: "Forward", words: "Forward", key: "f", icon: Some("fwd"), class: "", not: forward, msg: TimeMsg::Forward, send }.draw() }
+            { Control { id: None, name: "Back", words: "Back", key: "b", icon: Some("back"), class: "", not: back, msg: TimeMsg::Back, send }.draw() }
+            { Control { id: None, name: "Forward", words: "Forward", key: "f", icon: Some("fwd"), class: "", not: forward, msg: TimeMsg::Forward, send }.draw() }
         </span>
     }
 }
 
 fn move_on(state: &State, send: &Send) -> Html {
     let not = not_yet(state);
-    let control =
-        |name, words, key, icon, class, msg| Control { name, words, key, icon, class, not, msg, send }.draw();
+    let control = |name, words, key, icon, class, msg| {
+        let id = (name == "Step").then_some("time-step");
+        Control { id, name, words, key, icon, class, not, msg, send }.draw()
+    };
     html! {
         <span class="group" role="group" aria-label="Move on">
             { control("Step", "Step", "s", Some("step"), "b-main btn-main", TimeMsg::Step) }
@@ -160,27 +164,47 @@ fn until_menu(state: &State) -> Html {
 fn steps(state: &State, send: &Send) -> Html {
     let open = state.ui.open == Some(Open::Steps);
     let now = state.frame.as_ref().map_or(At(0), |f| f.head.now);
-    let line = |line: &StepLine| match line {
-        StepLine::Step(s) if s.step == 0 => html! { <p>{ rich(&s.words, now, send) }</p> },
-        StepLine::Step(s) => html! {
-            <p><b>{format!("Step {}.", s.step)}</b>{" "}{ rich(&s.words, now, send) }
+    let said = |words: &[&Rich]| -> Html {
+        words.iter().map(|w| html! { <span class="said-run">{" "}{ rich(w, now, send) }</span> }).collect()
+    };
+    let line = |(line, words): (Option<&Sentence>, Vec<&Rich>)| match line {
+        None => html! { <p>{ said(&words) }</p> },
+        Some(s) => html! {
+            <p>
+                if s.step > 0 { <b>{format!("Step {}.", s.step)}</b>{" "} }
+                { rich(&s.words, now, send) }{ said(&words) }
                 if open && !s.inside.is_empty() {
                     <details><summary>{"what led to it"}</summary><ol>{ for s.inside.iter().map(|i| html! { <li>{ rich(i, now, send) }</li> }) }</ol></details>
-                }</p>
+                }
+            </p>
         },
-        StepLine::Said(_, words) => html! { <p class="said-run">{ rich(words, now, send) }</p> },
     };
     // While playing fast nobody can listen: only what it ends with is announced.
     let live = if state.playing { "off" } else { "polite" };
     html! {
         <>
         <div role="log" aria-label="Steps" aria-live={live} class={classes!(open.then_some("is-open"))} tabindex={open.then_some("0")}>
-            { for state.steps.iter().map(line) }
+            { for grouped(&state.steps).into_iter().map(line) }
         </div>
         <button class="btn btn-bare btn-s hide-p" id="open-steps" aria-label="All steps" title="All steps" aria-expanded={open.to_string()}
             onclick={on(send, Msg::Open(Open::Steps))}>{ if open { "▾" } else { "▴" } }</button>
         </>
     }
+}
+
+/// Each step with what runs said at it.
+fn grouped(lines: &[StepLine]) -> Vec<(Option<&Sentence>, Vec<&Rich>)> {
+    let mut groups: Vec<(Option<&Sentence>, Vec<&Rich>)> = Vec::new();
+    for line in lines {
+        match line {
+            StepLine::Step(sentence) => groups.push((Some(sentence), Vec::new())),
+            StepLine::Said(_, words) => match groups.last_mut() {
+                Some((_, said)) => said.push(words),
+                None => groups.push((None, vec![words])),
+            },
+        }
+    }
+    groups
 }
 
 fn clock(state: &State) -> Html {

@@ -33,7 +33,7 @@ pub(crate) fn VerdictBar(props: &Props) -> Html {
         VerdictKind::Stalled => since(v.since).map(|a| format!("for {a}")).unwrap_or_default(),
     };
     let measured = if v.kind == VerdictKind::Converged { told.clone() } else { open };
-    let title = format!("{}{}", v.because.plain(props.now), v.more.plain(props.now));
+    let title = format!("{} {}", v.because.plain(props.now), v.more.plain(props.now));
     html! {
         <div class="verdict" role="status" aria-label="Verdict" data-kind={verdict_key(v.kind)} title={title}>
             <svg class="v-glyph" aria-hidden="true"><use href={format!("#v-{}", verdict_key(v.kind))} /></svg>
@@ -42,7 +42,7 @@ pub(crate) fn VerdictBar(props: &Props) -> Html {
             <span class="v-age" aria-hidden="true" data-voice="silent-teacher">{measured}</span>
             if props.what_if { <span class="what-if">{"what if"}</span> }
             <span class="v-because" data-voice="teacher">
-                { rich(&v.because, props.now, &send) }<span class="v-more">{ rich(&v.more, props.now, &send) }</span>
+                { rich(&v.because, props.now, &send) }if !v.more.is_empty() { <span class="v-more">{" "}{ rich(&v.more, props.now, &send) }</span> }
             </span>
             <span class="v-said" data-voice="silent-teacher">{v.said.clone()}</span>
         </div>

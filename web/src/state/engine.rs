@@ -261,6 +261,7 @@ impl State {
         let times = if let Health::Restarting(n) = self.health { n + 1 } else { 1 };
         let under_way = self.pending.iter().rev().find(|(_, c)| is_act_or_run(c)).map(|(_, c)| c.clone());
         self.pending = Rc::default();
+        (self.line, self.open) = (false, false);
         self.applies = 0;
         self.playing = false;
         self.peek = None;

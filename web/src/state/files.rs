@@ -233,6 +233,10 @@ impl State {
             self.banner = Some(Rc::new(super::Banner::Notice(Notice { words: differs, warns: true })));
         }
         self.loaded = Rc::new(loaded);
+        self.open = true;
+        for command in std::mem::take(&mut self.queue).iter() {
+            self.ask(command.clone(), todo);
+        }
         self.select_again(todo);
         self.check_front(todo);
     }

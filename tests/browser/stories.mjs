@@ -1,0 +1,113 @@
+// What else the page must be able to show.
+import assert from "node:assert/strict";
+import test from "node:test";
+import { visit } from "./page.mjs";
+
+const count = (text, pattern) => (text.match(pattern) || []).length;
+
+async function healthyPod(page) {
+  const list = await page.kubectl("kubectl get pods --no-headers");
+  return list.split("\n").find((l) => l.startsWith("checkout-")).split(" ")[0];
+}
+
+test("a label moved off a pod orphans it, and a replacement appears", async () => {
+  await visit(async (page) => {
+    const pod = await healthyPod(page);
+    assert.match(await page.kubectl(`kubectl label pod ${pod} app=debug --overwrite`), new RegExp(`pod/${pod} labeled`));
+    await page.press("Run until calm");
+    const pods = await page.kubectl("kubectl get pods --show-labels");
+    assert.equal(count(pods, /app=checkout/g), 3, pods);
+    assert.equal(count(pods, /app=debug/g), 1, pods);
+    assert.match(await page.text(page.tree), /nobody owns/);
+  });
+});
+
+test("a typo in the Service's selector gives silence", async () => {
+  await visit(async (page) => {
+    await page.write((await page.manifest.innerText()).replaceAll("\n\n", "\n").replace("1.9.2", "1.9.1"));
+    await page.button("Break it").click();
+    await page.choose(/Service.s selector/);
+    assert.match(await page.apply(), /service\/checkout configured/);
+    await page.press("Run until calm");
+    assert.match(await page.text(page.verdict), /^Converged.*selects/, "no gap, and the teacher says what Kubernetes does not");
+    assert.match(await page.kubectl("kubectl get endpointslices -l kubernetes.io/service-name=checkout"), /<unset>/);
+    assert.doesNotMatch(await page.kubectl("kubectl get events --field-selector involvedObject.kind=Service"), /Warning/);
+  });
+});
+
+test("a quota that is too small stops pods, and only the ReplicaSet says so", async () => {
+  await visit(async (page) => {
+    await page.button("Break it").click();
+    await page.choose(/Quota too small/);
+    assert.match(await page.apply(), /resourcequota\/\S+ created/);
+    await page.press("Run until calm");
+    await page.kubectl("kubectl scale deployment/checkout --replicas=5");
+    await page.press("Run until calm");
+    await page.press("+1 min");
+    assert.match(await page.text(page.verdict), /^Stalled.*quota/i);
+    assert.match(await page.kubectl("kubectl get events"), /FailedCreate.*exceeded quota/);
+  });
+});
+
+test("a stopped node is noticed late, and its pods are replaced elsewhere", async () => {
+  await visit(async (page) => {
+    await page.tab.getByRole("button", { name: /^node-2: / }).click();
+    await page.choose(/^Stop/);
+    await page.press("+10 s");
+    assert.match(await page.kubectl("kubectl get node node-2"), / Ready /, "nobody has noticed yet");
+    for (let i = 0; i < 8; i++) await page.press("+1 min");
+    assert.match(await page.kubectl("kubectl get node node-2"), / NotReady /);
+    const pods = await page.kubectl("kubectl get pods -o wide");
+    assert.equal(count(pods, /1\/1 +Running .*node-[13]/g), 3, pods);
+  });
+});
+
+test("scaling the ReplicaSet by hand is reverted", async () => {
+  await visit(async (page) => {
+    const set = (await page.kubectl("kubectl get rs --no-headers")).match(/checkout-\S+/)[0];
+    await page.kubectl(`kubectl scale rs/${set} --replicas=5`);
+    await page.press("Run until calm");
+    assert.match(await page.kubectl("kubectl get rs"), new RegExp(`${set} +3 +3 +3`));
+    assert.match(await page.text(page.verdict), /^Converged/);
+  });
+});
+
+test("every scenario starts in one click", async () => {
+  await visit(async (page) => {
+    const box = page.tab.getByRole("combobox", { name: "Scenario" });
+    const titles = await box.locator("option").allTextContents();
+    assert.ok(titles.length >= 13, titles.join("; "));
+    for (const title of titles) {
+      await box.selectOption({ label: title });
+      await page.until(`${title} is open`, async () => (await page.text(page.tab.locator("h1"))) === `Kubestep: ${title}`);
+      await page.until(`${title} can be applied`, () => page.button("Apply").isEnabled());
+      assert.ok((await page.text(page.tree)).length > 0, title);
+    }
+  });
+});
+
+test("drafts survive a reload, and Reset brings the file back", async () => {
+  await visit(async (page) => {
+    await page.write("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: mine\n");
+    await page.tab.waitForTimeout(400);
+    await page.tab.reload();
+    await page.ready();
+    await page.until("the draft is back", async () => /name: mine/.test(await page.manifest.innerText()));
+    await page.button("Reset file").click();
+    await page.until("the file is back", async () => /kind: Deployment/.test(await page.manifest.innerText()));
+  });
+});
+
+test("playing moves the clock by itself and stops when asked", async () => {
+  await visit(async (page) => {
+    await page.apply();
+    const before = await page.at();
+    await page.button("Play").click();
+    await page.until("it plays", async () => (await page.at()) > before + 5);
+    await page.button("Play").click();
+    await page.rest();
+    const at = await page.at();
+    await page.tab.waitForTimeout(300);
+    assert.equal(await page.at(), at);
+  });
+});
