@@ -21,10 +21,11 @@ use std::sync::Arc;
 /// The picture of the moment that is looked at. Rows that are equal to those of the last picture keep their place in memory.
 pub(crate) fn frame(session: &mut Session, last: Option<&Frame>) -> Frame {
     let board = board::Board::new(session);
+    // Nodes come first: rows and pods name them, and their numbers are to follow their own order.
     let mut frame = Frame {
+        nodes: nodes::nodes(session, &board),
         rows: rows::rows(session, &board),
         pods: pods::pods(session, &board),
-        nodes: nodes::nodes(session, &board),
         images: images::images(session),
         loops: loops::loops(session),
         terminal: terminal::entries(session),
