@@ -4,6 +4,33 @@ use crate::{ClientId, FaultAct, Image, NodeSpec, ProcessId, Record, What, World,
 use kubestep_model::{Pod, client::Client, text::Selector};
 use std::sync::Arc;
 
+/// Which pods an act is about.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub enum Pods {
+    /// All with these labels, in every namespace.
+    Labelled(Selector),
+    /// This one.
+    Named { namespace: Arc<str>, name: Arc<str> },
+}
+
+impl From<Selector> for Pods {
+    fn from(labels: Selector) -> Self {
+        Pods::Labelled(labels)
+    }
+}
+
+impl Pods {
+    fn has(&self, pod: &Pod) -> bool {
+        match self {
+            Pods::Labelled(labels) => labels.matches(&pod.metadata.labels),
+            Pods::Named { namespace, name } => {
+                pod.metadata.namespace == *namespace && pod.metadata.name == *name
+            }
+        }
+    }
+}
+
 /// An act of a person.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
@@ -27,7 +54,7 @@ pub enum Act {
     Node(NodeAct),
     /// What exec probes of these pods answer from now on.
     Probe {
-        pods: Selector,
+        pods: Pods,
         container: Option<String>,
         live: Option<bool>,
         ready: Option<bool>,
@@ -35,7 +62,7 @@ pub enum Act {
     },
     /// The process in a container ends now.
     Exit {
-        pods: Selector,
+        pods: Pods,
         container: Option<String>,
         code: i32,
         oom: bool,
@@ -146,18 +173,18 @@ impl World {
         }
     }
 
-    fn pods_on_nodes(&self, pods: &Selector) -> Vec<(Arc<str>, Arc<str>)> {
+    fn pods_on_nodes(&self, pods: &Pods) -> Vec<(Arc<str>, Arc<str>)> {
         self.store
             .list(kubestep_model::Kind::Pod, None)
             .filter_map(|o| o.get::<Pod>())
-            .filter(|p| pods.matches(&p.metadata.labels) && !p.spec.node_name.is_empty())
+            .filter(|p| pods.has(p) && !p.spec.node_name.is_empty())
             .map(|p| (p.spec.node_name.clone(), p.metadata.uid.clone()))
             .collect()
     }
 
     fn set_probes(
         &mut self,
-        pods: &Selector,
+        pods: &Pods,
         container: Option<&str>,
         [live, ready, started]: [Option<bool>; 3],
     ) {
@@ -177,7 +204,7 @@ impl World {
 
     fn end_containers(
         &mut self,
-        pods: &Selector,
+        pods: &Pods,
         container: Option<&str>,
         code: i32,
         oom: bool,

@@ -23,7 +23,7 @@ mod tests;
 mod think;
 mod world;
 
-pub use acts::{Act, NodeAct};
+pub use acts::{Act, NodeAct, Pods};
 pub use boot::Start;
 pub use clients::{ClientId, ClientState};
 pub use faults::{FaultAct, Faults};

@@ -4,9 +4,9 @@ use crate::{
     link::{Saved, SavedImage},
     session::{APPLY, Session},
 };
-use kubestep_cluster::{Act, FaultAct, Image, NodeAct as ClusterNode, NodeSpec, ProcessId};
+use kubestep_cluster::{Act, FaultAct, Image, NodeAct as ClusterNode, NodeSpec, Pods, ProcessId};
 use kubestep_kubectl::Kubectl;
-use kubestep_model::{Kind, Pod, text::Selector};
+use kubestep_model::{Kind, Pod};
 use kubestep_protocol::{Command, Doc, ImageAct, NodeAct, ObjectRef, PodAct};
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -109,12 +109,16 @@ fn pod_act(session: &Session, pod: &ObjectRef, act: &PodAct) -> Result<Saved, St
         PodAct::Label(key, None) => {
             kubectl(format!("kubectl label pod {target} {}", quoted(&format!("{key}-"))))
         }
-        PodAct::Crash(container, code) => Saved::Exit {
-            namespace: pod.namespace.clone(),
-            pod: pod.name.clone(),
-            container: container.clone(),
-            code: *code,
-        },
+        PodAct::Crash(container, code) => {
+            let found = session.object(pod).and_then(|o| o.get::<Pod>()).ok_or("The pod is not there.")?;
+            let first = || found.spec.containers.first().map(|c| c.name.clone());
+            Saved::Exit {
+                namespace: pod.namespace.clone(),
+                pod: pod.name.clone(),
+                container: container.clone().or_else(first),
+                code: *code,
+            }
+        }
         PodAct::Probe(ready) => {
             session.object(pod).filter(|o| o.kind() == Kind::Pod).ok_or("The pod is not there.")?;
             Saved::Probe {
@@ -139,10 +143,11 @@ pub(crate) fn act_of(session: &Session, saved: &Saved) -> Act {
         }
         Saved::Interrupt { terminal } => Act::Interrupt { terminal: *terminal },
         Saved::Image { name, image } => {
+            let before = session.world().registry().get(name).cloned().unwrap_or_default();
             let image = image.as_ref().map(|i| Image {
                 pull: Duration::from_millis(i.pull_millis),
                 denied: i.denied,
-                ..Image::default()
+                ..before
             });
             Act::Image { name: name.clone(), image }
         }
@@ -152,29 +157,20 @@ pub(crate) fn act_of(session: &Session, saved: &Saved) -> Act {
         Saved::NodeStop { name } => Act::Node(ClusterNode::Stop(name.clone())),
         Saved::NodeStart { name } => Act::Node(ClusterNode::Start(name.clone())),
         Saved::Probe { namespace, pod, ready } => Act::Probe {
-            pods: only(session, namespace, pod),
+            pods: Pods::Named { namespace: namespace.as_str().into(), name: pod.as_str().into() },
             container: None,
             live: None,
             ready: Some(*ready),
             started: None,
         },
         Saved::Exit { namespace, pod, container, code } => Act::Exit {
-            pods: only(session, namespace, pod),
+            pods: Pods::Named { namespace: namespace.as_str().into(), name: pod.as_str().into() },
             container: container.clone(),
             code: *code,
             oom: false,
         },
         Saved::Fault { id, on } => fault(id, *on),
         Saved::WhatIf(on) => Act::WhatIf { selector_check: !on },
-    }
-}
-
-/// A selector of exactly this pod's labels: containers are reached as a session script reaches them.
-fn only(session: &Session, namespace: &str, pod: &str) -> Selector {
-    let found = session.world().store().get(&kubestep_model::Key::new(Kind::Pod, namespace, pod));
-    match found.and_then(|o| o.get::<Pod>()) {
-        Some(pod) => Selector::from_labels(&pod.metadata.labels),
-        None => Selector::nothing(),
     }
 }
 

@@ -1,13 +1,17 @@
 //! Commands other than runs in progress: what each does and answers.
 
 use crate::{
-    Engine, act, breaks, check, complete, done, link, refused,
+    Engine, act, breaks, check, complete, done,
+    link::{self, Saved},
+    refused,
     run::{Goal, Run},
     scenarios,
     session::Session,
     words,
 };
-use kubestep_protocol::{BranchId, Command, CommandId, Loaded, LoadedBy, Moment, Rich, Shared, Stop, Update};
+use kubestep_protocol::{
+    BranchId, Command, CommandId, Loaded, LoadedBy, Moment, NodeAct, Rich, Shared, Stop, Update,
+};
 use std::time::Duration;
 
 /// Longest text that is looked at while a person types.
@@ -209,6 +213,11 @@ impl Engine {
             Ok(saved) => saved,
             Err(why) => return refused(&why),
         };
+        if let Command::Node(NodeAct::Remove(name)) = command {
+            // A machine that is taken away goes silent first.
+            let stop = Saved::NodeStop { name: name.clone() };
+            session.act(act::act_of(session, &stop), stop);
+        }
         let deed = act::act_of(session, &saved);
         let waits = match session.command(deed, saved) {
             Some(client) if matches!(command, Command::Apply { .. } | Command::Kubectl { .. }) => {

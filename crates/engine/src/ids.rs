@@ -1,5 +1,6 @@
 //! Numbers for what is drawn: given in the order of first sight, never reused, the same at every moment.
 
+use kubestep_cluster::{ClientId, ClientState};
 use kubestep_protocol::Id;
 use std::collections::BTreeMap;
 
@@ -20,8 +21,26 @@ impl Ids {
         id
     }
 
+    /// Numbers for images, by the names that pods use.
+    pub(crate) fn images<'n>(&mut self, names: impl Iterator<Item = &'n str>) {
+        for name in names {
+            self.of(&format!("image:{}", short_image(name)));
+        }
+    }
+
+    /// The number of a program that a person started.
+    pub(crate) fn client(&mut self, id: ClientId, client: &ClientState) -> Id {
+        self.of(&format!("client:{id}:{}:{}", client.started.0, client.program.line()))
+    }
+
     /// The number of an object, by its uid.
     pub(crate) fn uid(&mut self, uid: &str) -> Id {
         self.of(&format!("uid:{uid}"))
     }
+}
+
+/// As pods write it: without the registry that is meant where none is named.
+pub(crate) fn short_image(name: &str) -> &str {
+    let name = name.strip_prefix("docker.io/").unwrap_or(name);
+    name.strip_prefix("library/").unwrap_or(name)
 }

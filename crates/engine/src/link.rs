@@ -74,7 +74,13 @@ fn pack(session: &Session, step: usize, files: &[Doc]) -> Packed {
 fn encode(packed: &Packed) -> String {
     let bytes = postcard::to_stdvec(packed).unwrap_or_default();
     let small = miniz_oxide::deflate::compress_to_vec(&bytes, 9);
-    format!("{FORMAT}{}", URL_SAFE_NO_PAD.encode(small))
+    let whole = [&checksum(&small).to_le_bytes()[..], &small].concat();
+    format!("{FORMAT}{}", URL_SAFE_NO_PAD.encode(whole))
+}
+
+/// Tells a link in which a letter was changed from one that is whole: FNV-1a.
+fn checksum(bytes: &[u8]) -> u32 {
+    bytes.iter().fold(0x811c_9dc5, |sum: u32, byte| (sum ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
 }
 
 /// The link to the moment that is looked at, and the hash of the world there.

@@ -210,13 +210,22 @@ fn is_warning(session: &Session, key: &Key) -> bool {
     event.is_some_and(|e| e.r#type == "Warning")
 }
 
+/// A kubelet looks at its containers once a second: what a person did last has been seen by everybody after that.
+const RELIST: Duration = Duration::from_millis(1200);
+
+/// Whether what a person did last has been noticed by all who can notice it.
+fn noticed(session: &Session) -> bool {
+    let inputs = &session.history.branches()[session.history.branch()].inputs;
+    inputs.last().is_none_or(|input| session.history.live().now().since(input.at) >= RELIST)
+}
+
 /// Whether the present is calm, and how.
 fn calm(session: &Session) -> Option<Stop> {
     let world = session.history.live();
     let gaps = &session.track().notes.last()?.gaps;
     let Verdict { kind, .. } = verdict(world, gaps);
     match kind {
-        Kind::Converged if settled(world) => Some(Stop::Calm(VerdictKind::Converged)),
+        Kind::Converged if settled(world) && noticed(session) => Some(Stop::Calm(VerdictKind::Converged)),
         Kind::Stalled => Some(Stop::Calm(VerdictKind::Stalled)),
         Kind::Converged | Kind::Converging => None,
     }

@@ -86,6 +86,8 @@ pub(crate) fn load(id: &str) -> Option<(Session, Vec<Doc>)> {
     let text = find(id)?;
     let script = Script::read(text).ok()?;
     let mut session = Session::new(start_of(&script, SEED));
+    // What is there from the start has its numbers before anything happens.
+    crate::view::frame(&mut session, None);
     let mut files = script.files.clone();
     for step in &script.steps {
         play(&mut session, &step.act, &mut files);

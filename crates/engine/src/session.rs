@@ -1,7 +1,7 @@
 //! A history with what the page needs beside it: gaps and marks of every step, what was put in, what it counts from.
 
 use crate::{ids::Ids, link::Saved, words};
-use kubestep_cluster::{Act, ClientId, History, Moment, Record, Start, World};
+use kubestep_cluster::{Act, ChangeKind, ClientId, History, Moment, ProcessId, Record, Start, What, World};
 use kubestep_insight::Gaps;
 use kubestep_model::{Instant, Key, Object};
 use kubestep_protocol::{At, Doc, ObjectRef, Who};
@@ -58,6 +58,8 @@ impl Session {
     pub(crate) fn new(start: Start) -> Self {
         let history = History::new(start);
         let shown = history.live().clone();
+        let mut ids = Ids::default();
+        ids.images(shown.registry().0.keys().map(|name| &**name));
         let first = Note { gaps: Gaps::begin(&shown), who: Who::Other, lane: String::new(), stored: false };
         Session {
             zero: shown.now(),
@@ -65,7 +67,7 @@ impl Session {
             tracks: vec![Track { notes: vec![first], saved: vec![] }],
             shown,
             peeking: None,
-            ids: Ids::default(),
+            ids,
             scenario: String::new(),
             title: String::new(),
             scenario_inputs: 0,
@@ -150,6 +152,7 @@ impl Session {
     /// After the history went on: a branch that began gets its notes, a step that was made its own.
     fn follow(&mut self, record: &Arc<Record>) {
         self.begin_track();
+        self.name_changes(record);
         let live = self.history.live();
         let track = &mut self.tracks[self.history.branch()];
         while track.notes.len() <= self.history.last() {
@@ -157,6 +160,26 @@ impl Session {
             gaps.follow(live, &record.changes);
             let (who, lane) = words::who::of_record(record, live);
             track.notes.push(Note { gaps, who, lane, stored: !record.changes.is_empty() });
+        }
+    }
+
+    /// Gives numbers to what is new, in the order in which it comes about: the same ones at every replay.
+    fn name_changes(&mut self, record: &Record) {
+        let live = self.history.live();
+        if matches!(record.what, What::Act { .. }) {
+            for (node, _) in live.machines() {
+                self.ids.of(&format!("node:{node}"));
+                self.ids.of(&format!("loop:{}", ProcessId::Kubelet(node.clone())));
+            }
+            self.ids.images(live.registry().0.keys().map(|name| &**name));
+        }
+        for change in record.changes.iter().filter(|c| c.kind == ChangeKind::Added) {
+            let Some(object) = live.store().get(&change.key) else { continue };
+            self.ids.uid(&object.meta().uid);
+            if let Object::Pod(pod) = object {
+                let containers = pod.spec.containers.iter().chain(&pod.spec.init_containers);
+                self.ids.images(containers.map(|c| c.image.as_str()));
+            }
         }
     }
 
@@ -220,6 +243,10 @@ impl Session {
         self.follow(&record);
         let branch = self.history.branch();
         self.tracks[branch].saved.push(saved);
+        let live = self.history.live();
+        if let Some((id, client)) = live.last_client().and_then(|id| Some((id, live.client(id)?))) {
+            self.ids.client(id, client);
+        }
         self.look_at_present();
     }
 

@@ -5,7 +5,7 @@ use kubestep_cluster::{ProcessId, World};
 use kubestep_model::{
     ContainerStatus, Deployment, Instant, Key, Kind, Object, Pod, ReplicaSet, Resource, Time,
 };
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 /// How a write was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,7 +132,10 @@ pub(crate) fn next(world: &World, object: &Object) -> Next {
         Object::Deployment(d) => deployment(world, object, d),
         Object::ReplicaSet(set) => replica_set(world, object, set),
         Object::Pod(pod) => Next::End(of_pod(world, pod)),
-        Object::Node(node) => Next::End(Blocker::NodeSilent { node: node.metadata.name.to_string() }),
+        Object::Node(node) if is_silent(world, &node.metadata.name) => {
+            Next::End(Blocker::NodeSilent { node: node.metadata.name.to_string() })
+        }
+        Object::Node(_) => Next::End(Blocker::UnderWay),
         Object::Namespace(_) => Next::End(Blocker::UnderWay),
         _ => Next::End(Blocker::NoLoop),
     }
@@ -238,9 +241,14 @@ fn refused(message: &str) -> Blocker {
 }
 
 fn node_is_silent(world: &World, pod: &Pod) -> bool {
-    let kubelet = ProcessId::Kubelet(pod.spec.node_name.clone());
-    let down = world.process(&kubelet).is_some_and(|p| p.health != kubestep_cluster::Health::Up);
-    !pod.spec.node_name.is_empty() && (down || world.faults().is_cut(&kubelet))
+    !pod.spec.node_name.is_empty() && is_silent(world, &pod.spec.node_name)
+}
+
+/// Whether a node's kubelet does not run or is not heard.
+fn is_silent(world: &World, node: &Arc<str>) -> bool {
+    let kubelet = ProcessId::Kubelet(node.clone());
+    let down = world.process(&kubelet).is_none_or(|p| p.health != kubestep_cluster::Health::Up);
+    down || world.faults().is_cut(&kubelet)
 }
 
 /// What a pod that is not ready waits for.

@@ -76,10 +76,21 @@ struct Strand<'s> {
 
 enum State {
     Ready,
-    Running { client: ClientId, begun: Instant, line: String },
+    Running {
+        client: ClientId,
+        begun: Instant,
+        line: String,
+    },
     /// Between two looks of an `until`, or at the end of a wait.
-    Sleeping { until: Instant, begun: Instant },
-    Polling { client: ClientId, begun: Instant, line: String },
+    Sleeping {
+        until: Instant,
+        begun: Instant,
+    },
+    Polling {
+        client: ClientId,
+        begun: Instant,
+        line: String,
+    },
     Over,
 }
 
@@ -88,7 +99,15 @@ impl<'a, O: Observer> Player<'a, O> {
     pub fn new(script: &Script, seed: u64, observer: O, pace: Option<&'a [Duration]>) -> Self {
         let world = World::boot(&start_of(script, seed));
         let base = world.now();
-        Player { world, base, observer, pace, done: vec![], files: Arc::new(script.files.clone()), failed: vec![] }
+        Player {
+            world,
+            base,
+            observer,
+            pace,
+            done: vec![],
+            files: Arc::new(script.files.clone()),
+            failed: vec![],
+        }
     }
 
     /// Plays all steps, then a second more, so that the last events arrive.
@@ -126,7 +145,10 @@ impl<'a, O: Observer> Player<'a, O> {
             for strand in strands.iter_mut() {
                 while self.poll(strand) {}
             }
-            let waits = strands.iter().filter_map(|s| if let State::Sleeping { until, .. } = s.state { Some(until) } else { None }).min();
+            let waits = strands
+                .iter()
+                .filter_map(|s| if let State::Sleeping { until, .. } = s.state { Some(until) } else { None })
+                .min();
             if strands.iter().all(|s| matches!(s.state, State::Over)) {
                 return;
             }
@@ -154,7 +176,9 @@ impl<'a, O: Observer> Player<'a, O> {
                 self.finish(strand, step, begun, format!("kubectl {line}"), output, None);
                 true
             }
-            State::Polling { client, begun, line } if self.ended(client) => self.looked(strand, step, client, begun, line),
+            State::Polling { client, begun, line } if self.ended(client) => {
+                self.looked(strand, step, client, begun, line)
+            }
             waiting => {
                 strand.state = waiting;
                 false
@@ -163,12 +187,16 @@ impl<'a, O: Observer> Player<'a, O> {
     }
 
     fn ended(&self, client: ClientId) -> bool {
-        self.world.client(client).is_none_or(|c| c.ended.is_some() || self.world.now().since(c.started) > LIMIT)
+        self.world
+            .client(client)
+            .is_none_or(|c| c.ended.is_some() || self.world.now().since(c.started) > LIMIT)
     }
 
     fn output(&self, client: ClientId) -> Option<(i32, String, String)> {
         let client = self.world.client(client)?;
-        let text = |stream| client.output.iter().filter(|c| c.stream == stream).map(|c| c.text.as_str()).collect::<String>();
+        let text = |stream| {
+            client.output.iter().filter(|c| c.stream == stream).map(|c| c.text.as_str()).collect::<String>()
+        };
         Some((client.ended.map_or(-1, |e| e.0), text(Stream::Out), text(Stream::Err)))
     }
 
@@ -225,7 +253,10 @@ impl<'a, O: Observer> Player<'a, O> {
             }
             ScriptAct::Parallel(lines) => {
                 let number = Some(strand.number.unwrap_or(strand.at.0));
-                let mut inner: Vec<Strand<'_>> = lines.iter().map(|steps| Strand { steps, at: (0, 0), state: State::Ready, number }).collect();
+                let mut inner: Vec<Strand<'_>> = lines
+                    .iter()
+                    .map(|steps| Strand { steps, at: (0, 0), state: State::Ready, number })
+                    .collect();
                 self.run_strands(&mut inner);
                 strand.at = (strand.at.0 + 1, 0);
                 strand.state = State::Ready;
@@ -267,15 +298,24 @@ impl<'a, O: Observer> Player<'a, O> {
                 format!("node {text}")
             }
             ScriptAct::Probe { pods, container, live, ready, started, text } => {
-                let (pods, container) = (pods.clone(), container.clone());
+                let (pods, container) = (pods.clone().into(), container.clone());
                 self.act(Act::Probe { pods, container, live: *live, ready: *ready, started: *started });
                 format!("probe {text}")
             }
             ScriptAct::Exit { pods, container, code, oom, text } => {
-                self.act(Act::Exit { pods: pods.clone(), container: container.clone(), code: *code, oom: *oom });
+                self.act(Act::Exit {
+                    pods: pods.clone().into(),
+                    container: container.clone(),
+                    code: *code,
+                    oom: *oom,
+                });
                 format!("exit {text}")
             }
-            ScriptAct::Kubectl(_) | ScriptAct::Until { .. } | ScriptAct::Wait(_) | ScriptAct::Settle(_) | ScriptAct::Parallel(_) => String::new(),
+            ScriptAct::Kubectl(_)
+            | ScriptAct::Until { .. }
+            | ScriptAct::Wait(_)
+            | ScriptAct::Settle(_)
+            | ScriptAct::Parallel(_) => String::new(),
         }
     }
 
@@ -300,7 +340,12 @@ impl<'a, O: Observer> Player<'a, O> {
                 true
             }
             ScriptAct::Node { act: NodeAct::Add(spec), text } => {
-                let ready = self.world.store().list(Kind::Node, None).filter_map(|o| o.get::<Node>()).any(|n| *n.metadata.name == *spec.name && n.is_ready());
+                let ready = self
+                    .world
+                    .store()
+                    .list(Kind::Node, None)
+                    .filter_map(|o| o.get::<Node>())
+                    .any(|n| *n.metadata.name == *spec.name && n.is_ready());
                 if !ready && now.since(begun) < LIMIT {
                     strand.state = State::Sleeping { until: now + SETTLE_POLL, begun };
                     return false;
@@ -322,7 +367,14 @@ impl<'a, O: Observer> Player<'a, O> {
     }
 
     /// One look of an `until` has ended.
-    fn looked(&mut self, strand: &mut Strand<'_>, step: &ScriptStep, client: ClientId, begun: Instant, line: String) -> bool {
+    fn looked(
+        &mut self,
+        strand: &mut Strand<'_>,
+        step: &ScriptStep,
+        client: ClientId,
+        begun: Instant,
+        line: String,
+    ) -> bool {
         let ScriptAct::Until { matches, within, .. } = &step.act else { return false };
         let output = self.output(client);
         let text = output.as_ref().map_or(String::new(), |(_, out, err)| format!("{out}{err}"));
@@ -339,7 +391,15 @@ impl<'a, O: Observer> Player<'a, O> {
         false
     }
 
-    fn finish(&mut self, strand: &mut Strand<'_>, step: &ScriptStep, begun: Instant, command: String, output: Option<(i32, String, String)>, matched: Option<bool>) {
+    fn finish(
+        &mut self,
+        strand: &mut Strand<'_>,
+        step: &ScriptStep,
+        begun: Instant,
+        command: String,
+        output: Option<(i32, String, String)>,
+        matched: Option<bool>,
+    ) {
         let (at, took) = (self.since_base(begun), self.world.now().since(begun));
         let number = strand.number.unwrap_or(strand.at.0);
         self.done.push(Done { step: number, at, took, command, output, matched, note: step.note.clone() });
@@ -362,7 +422,10 @@ impl<'a, O: Observer> Player<'a, O> {
         while let Some((start, end)) = innermost(&line) {
             let client = self.run(&line[start + 2..end].to_string());
             while !self.ended(client) && self.advance() {}
-            let word = self.output(client).and_then(|(_, out, _)| out.split_whitespace().next().map(String::from)).unwrap_or_default();
+            let word = self
+                .output(client)
+                .and_then(|(_, out, _)| out.split_whitespace().next().map(String::from))
+                .unwrap_or_default();
             line.replace_range(start..=end, &word);
         }
         line
@@ -370,7 +433,8 @@ impl<'a, O: Observer> Player<'a, O> {
 }
 
 fn innermost(line: &str) -> Option<(usize, usize)> {
-    let end = line.match_indices(')').find_map(|(end, _)| line[..end].rfind("$(").map(|start| (start, end)))?;
+    let end =
+        line.match_indices(')').find_map(|(end, _)| line[..end].rfind("$(").map(|start| (start, end)))?;
     Some(end)
 }
 

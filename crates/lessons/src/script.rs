@@ -37,13 +37,37 @@ pub enum ScriptAct {
     /// So many seconds.
     Wait(f64),
     /// A kubectl line again and again until its output matches.
-    Until { line: String, matches: String, within: f64 },
-    Edit { file: String, replace: String, with: String },
+    Until {
+        line: String,
+        matches: String,
+        within: f64,
+    },
+    Edit {
+        file: String,
+        replace: String,
+        with: String,
+    },
     Files(BTreeMap<String, String>),
     Images(Vec<(String, Image)>),
-    Node { act: NodeAct, text: String },
-    Probe { pods: Selector, container: Option<String>, live: Option<bool>, ready: Option<bool>, started: Option<bool>, text: String },
-    Exit { pods: Selector, container: Option<String>, code: i32, oom: bool, text: String },
+    Node {
+        act: NodeAct,
+        text: String,
+    },
+    Probe {
+        pods: Selector,
+        container: Option<String>,
+        live: Option<bool>,
+        ready: Option<bool>,
+        started: Option<bool>,
+        text: String,
+    },
+    Exit {
+        pods: Selector,
+        container: Option<String>,
+        code: i32,
+        oom: bool,
+        text: String,
+    },
     /// Lines of steps that run at the same time.
     Parallel(Vec<Vec<ScriptStep>>),
 }
@@ -57,7 +81,9 @@ impl Script {
         }
         let document = reading.documents.into_iter().next().ok_or("the script is empty")?;
         let Value::Object(mut map) = document.value else { return Err("a script is a map".into()) };
-        let text_of = |map: &Map<String, Value>, key: &str| map.get(key).and_then(Value::as_str).unwrap_or("").to_string();
+        let text_of = |map: &Map<String, Value>, key: &str| {
+            map.get(key).and_then(Value::as_str).unwrap_or("").to_string()
+        };
         let steps = map.remove("steps").unwrap_or_default();
         Ok(Script {
             id: text_of(&map, "id"),
@@ -73,16 +99,22 @@ impl Script {
 
 fn nodes(value: Option<Value>) -> Result<Vec<NodeSpec>, String> {
     match value {
-        None => Ok((1..=3).map(|i| NodeSpec { name: format!("node-{i}").into(), ..NodeSpec::default() }).collect()),
+        None => Ok((1..=3)
+            .map(|i| NodeSpec { name: format!("node-{i}").into(), ..NodeSpec::default() })
+            .collect()),
         Some(rows) => serde_json::from_value(rows).map_err(|e| format!("nodes: {e}")),
     }
 }
 
 fn images(value: Value) -> Result<Vec<(String, Image)>, String> {
-    let Value::Object(rows) = value else { return if value.is_null() { Ok(vec![]) } else { Err("images: must be a map".into()) } };
+    let Value::Object(rows) = value else {
+        return if value.is_null() { Ok(vec![]) } else { Err("images: must be a map".into()) };
+    };
     let read = |(name, row): (String, Value)| {
         let row = if row.is_null() { Value::Object(Map::new()) } else { row };
-        serde_json::from_value(row).map(|image| (name.clone(), image)).map_err(|e| format!("images.{name}: {e}"))
+        serde_json::from_value(row)
+            .map(|image| (name.clone(), image))
+            .map_err(|e| format!("images.{name}: {e}"))
     };
     rows.into_iter().map(read).collect()
 }
@@ -96,7 +128,11 @@ fn registry(images: Vec<(String, Image)>) -> Registry {
 }
 
 fn files(value: Value) -> Result<BTreeMap<String, String>, String> {
-    if value.is_null() { Ok(BTreeMap::new()) } else { serde_json::from_value(value).map_err(|e| format!("files: {e}")) }
+    if value.is_null() {
+        Ok(BTreeMap::new())
+    } else {
+        serde_json::from_value(value).map_err(|e| format!("files: {e}"))
+    }
 }
 
 fn read_steps(value: &Value) -> Result<Vec<ScriptStep>, String> {
@@ -127,7 +163,11 @@ fn read_act(key: &str, body: &Value) -> Result<ScriptAct, String> {
             matches: text(body, "matches")?,
             within: body.get("within").and_then(Value::as_f64).unwrap_or(60.0),
         },
-        "edit" => ScriptAct::Edit { file: text(body, "file")?, replace: text(body, "replace")?, with: text(body, "with")? },
+        "edit" => ScriptAct::Edit {
+            file: text(body, "file")?,
+            replace: text(body, "replace")?,
+            with: text(body, "with")?,
+        },
         "files" => ScriptAct::Files(files(body.clone())?),
         "image" => ScriptAct::Images(images(body.clone())?),
         "node" => ScriptAct::Node { act: node_act(body)?, text: body.to_string() },
@@ -190,7 +230,8 @@ mod tests {
         for entry in std::fs::read_dir(folder).expect("the recordings are there") {
             let path = entry.expect("an entry").path();
             if path.extension().is_some_and(|e| e == "yaml") {
-                let script = Script::read(&std::fs::read_to_string(&path).expect("text")).unwrap_or_else(|e| panic!("{path:?}: {e}"));
+                let script = Script::read(&std::fs::read_to_string(&path).expect("text"))
+                    .unwrap_or_else(|e| panic!("{path:?}: {e}"));
                 assert!(!script.steps.is_empty() && !script.nodes.is_empty(), "{path:?}");
                 read += 1;
             }
@@ -200,8 +241,14 @@ mod tests {
 
     #[test]
     fn a_bad_script_says_where() {
-        assert_eq!(Script::read("steps:\n- {kubectl: get pods, wait: 3}\n").err().as_deref(), Some("step 0: unknown or second key \"wait\""));
-        assert_eq!(Script::read("steps:\n- {jump: 3}\n").err().as_deref(), Some("step 0: unknown key \"jump\""));
+        assert_eq!(
+            Script::read("steps:\n- {kubectl: get pods, wait: 3}\n").err().as_deref(),
+            Some("step 0: unknown or second key \"wait\"")
+        );
+        assert_eq!(
+            Script::read("steps:\n- {jump: 3}\n").err().as_deref(),
+            Some("step 0: unknown key \"jump\"")
+        );
         assert!(Script::read("steps: [").is_err());
         assert!(Script::read("").is_err());
     }

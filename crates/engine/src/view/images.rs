@@ -1,7 +1,7 @@
 //! The registry: what it has, and what was asked for in vain.
 
 use super::sorted;
-use crate::session::Session;
+use crate::{ids::short_image, session::Session};
 use kubestep_cluster::Image;
 use kubestep_model::{Event, Kind, Pod};
 use kubestep_protocol::{Image as ImageRow, ImageLook, age};
@@ -12,12 +12,12 @@ pub(super) fn images(session: &mut Session) -> Vec<Arc<ImageRow>> {
     let world = session.world();
     let mut wanted: BTreeMap<String, (Option<Image>, u32)> = BTreeMap::new();
     for (name, image) in &world.registry().0 {
-        wanted.insert(short(name).to_string(), (Some(image.clone()), 0));
+        wanted.insert(short_image(name).to_string(), (Some(image.clone()), 0));
     }
     for pod in world.store().list(Kind::Pod, None).filter_map(|o| o.get::<Pod>()) {
         for container in pod.spec.containers.iter().chain(&pod.spec.init_containers) {
             let row = world.registry().get(&container.image).cloned();
-            wanted.entry(short(&container.image).to_string()).or_insert((row, 0));
+            wanted.entry(short_image(&container.image).to_string()).or_insert((row, 0));
         }
     }
     for event in world
@@ -27,19 +27,13 @@ pub(super) fn images(session: &mut Session) -> Vec<Arc<ImageRow>> {
         .filter(|e| e.reason == "Pulling")
     {
         let image = event.message.split('"').nth(1).unwrap_or("");
-        if let Some((_, asked)) = wanted.get_mut(short(image)) {
+        if let Some((_, asked)) = wanted.get_mut(short_image(image)) {
             *asked = asked.saturating_add(u32::try_from(event.count).unwrap_or(1));
         }
     }
     let rows =
         wanted.into_iter().map(|(reference, (image, asked))| row(session, reference, image, asked)).collect();
     sorted(rows, |r| r.id)
-}
-
-/// As pods write it: without the registry that is meant where none is named.
-fn short(name: &str) -> &str {
-    let name = name.strip_prefix("docker.io/").unwrap_or(name);
-    name.strip_prefix("library/").unwrap_or(name)
 }
 
 fn row(session: &mut Session, reference: String, image: Option<Image>, asked: u32) -> ImageRow {

@@ -41,7 +41,7 @@ pub(super) fn entries(session: &mut Session) -> Vec<Arc<Entry>> {
     let mut rows = vec![];
     for (id, client) in clients {
         let entry = Entry {
-            id: session.ids.of(&format!("client:{}:{id}", session.history.branch())),
+            id: session.ids.client(id, &client),
             terminal: u8::try_from(client.terminal).unwrap_or(0),
             line: client.program.line(),
             output: chunks(&client),

@@ -1,5 +1,9 @@
 //! The engine as a page uses it.
 
+mod breaking;
 mod checking;
+mod links;
 mod opening;
 mod page;
+mod random;
+mod scenarios;
