@@ -122,7 +122,7 @@ impl Engine {
         self.picture(out);
     }
 
-    fn keep(&mut self, out: &mut Vec<Update>) {
+    pub(crate) fn keep(&mut self, out: &mut Vec<Update>) {
         if let Some(session) = &self.session {
             out.push(Update::Kept(link::keep(session)));
         }

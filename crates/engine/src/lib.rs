@@ -81,12 +81,15 @@ impl Engine {
             return out;
         };
         let stop = run.slice(session, budget);
-        let steps = run.steps();
+        let (steps, kept) = (run.steps(), run.worth_keeping());
         if stop.is_none() {
             self.run = Some((id, run));
         }
         self.picture(&mut out);
         if let Some(stop) = stop {
+            if kept {
+                self.keep(&mut out);
+            }
             out.push(done(id, stop, steps));
         }
         out

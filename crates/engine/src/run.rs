@@ -48,6 +48,11 @@ impl Run {
         Run { goal, begun: session.world().now(), steps: 0, inner: 0 }
     }
 
+    /// Whether the page should keep the session where this run ended: not after every slice of playing.
+    pub(crate) fn worth_keeping(&self) -> bool {
+        !matches!(self.goal, Goal::Time { steps, .. } if steps < u32::MAX)
+    }
+
     /// Visible steps made so far.
     pub(crate) fn steps(&self) -> u32 {
         self.steps
