@@ -61,9 +61,17 @@ fn run(args: &[String]) -> Result<Found, String> {
 }
 
 /// A world without nodes, chance or delays, in which the workload controllers alone are awake.
-fn small_world(objects: &[serde_json::Value]) -> Result<World, String> {
+pub fn small_world(objects: &[serde_json::Value]) -> Result<World, String> {
     let none = (0, 0);
-    let latencies = Latencies { request: none, reply: none, delivery: none, think: none, kubectl: none, schemas: none };
+    let latencies = Latencies {
+        request: none,
+        reply: none,
+        delivery: none,
+        node: none,
+        think: none,
+        kubectl: none,
+        schemas: none,
+    };
     let start = Start {
         nodes: vec![],
         registry: Registry::default(),
@@ -92,7 +100,7 @@ fn small_world(objects: &[serde_json::Value]) -> Result<World, String> {
 
 /// Where nothing is left to move, every Deployment and ReplicaSet has the pods that it wants; never does any have more
 /// than twice as many.
-fn promise(world: &World, quiet: bool) -> Result<(), String> {
+pub fn promise(world: &World, quiet: bool) -> Result<(), String> {
     let store = world.store();
     for set in store.list(Kind::ReplicaSet, None).filter_map(|o| o.get::<ReplicaSet>()) {
         let owned =

@@ -120,6 +120,7 @@ impl World {
             speech,
             // Tickets of an earlier life are never used again: late replies find nobody.
             next_ticket: old.as_ref().map_or(0, |p| p.next_ticket),
+            life: old.as_ref().map_or(0, |p| p.life + 1),
             dice: old.map_or(dice, |p| p.dice.clone()),
             last: None,
         };

@@ -66,7 +66,11 @@ impl World {
             return;
         }
         let kind = entry.key.kind;
-        let at = self.now + Latencies::draw(self.latencies.delivery, &mut self.dice, "delivery");
+        let row = match id {
+            ProcessId::Kubelet(_) if kind == Kind::Pod => self.latencies.node,
+            _ => self.latencies.delivery,
+        };
+        let at = self.now + Latencies::draw(row, &mut self.dice, "delivery");
         let first = self.with_process(id, |p| {
             let inbox = p.inbox.entry(kind).or_default();
             let at = inbox.last().map_or(at, |a| a.at.max(at));

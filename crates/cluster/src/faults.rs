@@ -13,6 +13,8 @@ pub struct Faults {
     pub held: OrdSet<(ProcessId, Kind)>,
     /// Nodes that nothing reaches and from which nothing comes.
     pub cut: OrdSet<Arc<str>>,
+    /// Controllers look at a key before they have read what they wrote for it.
+    pub forgets_writes: bool,
     /// Processes that crash after so many more writes.
     pub crash_after: OrdMap<ProcessId, u32>,
 }
@@ -74,6 +76,11 @@ impl World {
                 text
             }
         }
+    }
+
+    /// What if controllers did not wait for their own writes? For searches: upstream has no such switch.
+    pub fn forget_writes(&mut self) {
+        self.faults.forgets_writes = true;
     }
 
     fn stop_controller(&mut self, name: &str, stopped: bool) -> String {

@@ -32,11 +32,25 @@ pub enum Asker {
     Client(ClientId),
 }
 
+impl Asker {
+    /// The process that asks, if it is one of the cluster's.
+    pub fn process(&self) -> Option<&ProcessId> {
+        match self {
+            Asker::Controller { process, .. }
+            | Asker::Agent { process, .. }
+            | Asker::Events { process, .. } => Some(process),
+            Asker::Client(_) => None,
+        }
+    }
+}
+
 /// A request in flight.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
 pub struct Flight {
     pub asker: Asker,
+    /// Which life of the process it was sent in; a later one hears no answer to it.
+    pub life: u32,
     pub request: Arc<Request>,
     pub actor: Actor,
     pub sent: Instant,

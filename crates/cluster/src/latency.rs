@@ -14,6 +14,9 @@ pub struct Latencies {
     pub reply: (u32, u32),
     /// From a commit to a watcher.
     pub delivery: (u32, u32),
+    /// From a commit of a pod to its worker in the kubelet: the watch, then the kubelet's own ways. Longer than the
+    /// delivery of a node, so that a pod that waited for a label of the node does not come before the label.
+    pub node: (u32, u32),
     /// From a key in line to its reconcile, and from the last reply to going on.
     pub think: (u32, u32),
     /// From starting a kubectl command to its first request.
@@ -28,6 +31,7 @@ impl Default for Latencies {
             request: (2000, 2000),
             reply: (800, 2800),
             delivery: (1200, 3200),
+            node: (8000, 24_000),
             think: (100, 400),
             kubectl: (120_000, 0),
             schemas: (90_000, 0),

@@ -90,6 +90,13 @@ pub struct Loop {
     pub(crate) dice: Dice,
 }
 
+impl Loop {
+    /// The last write for each key and kind.
+    pub fn wrote(&self) -> impl Iterator<Item = (&(Key, Kind), &Revision)> {
+        self.wrote.iter()
+    }
+}
+
 /// What a component has said and what it still has to write. One event is written at a time.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Speech {
@@ -136,6 +143,8 @@ pub struct Process {
     pub(crate) limits: OrdMap<Arc<str>, ClientLimit>,
     pub(crate) speech: Option<Speech>,
     pub(crate) next_ticket: Ticket,
+    /// How often it was started.
+    pub life: u32,
     pub(crate) dice: Dice,
     /// Its last act, for the loops view.
     pub last: Option<RecordId>,
@@ -149,6 +158,10 @@ impl Process {
     /// How many events of all kinds it has not read.
     pub fn behind_all(&self) -> usize {
         self.inbox.values().map(Vector::len).sum()
+    }
+    /// The events of a kind that it has not read, oldest first.
+    pub fn inbox(&self, kind: Kind) -> impl Iterator<Item = &LogEntry> {
+        self.inbox.get(&kind).into_iter().flatten().map(|a| &a.entry)
     }
     /// The controllers, if it runs any.
     pub fn loops(&self) -> impl Iterator<Item = &Loop> {

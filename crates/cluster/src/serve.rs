@@ -45,8 +45,9 @@ impl World {
         let at = self.now + wait + Latencies::draw(self.latencies.request, &mut self.dice, "request");
         let id = self.next_flight;
         self.next_flight += 1;
-        self.flights
-            .insert(id, Arc::new(Flight { asker, request: Arc::new(request), actor, sent: self.now, cause }));
+        let life = asker.process().map_or(0, |p| self.life(p));
+        let flight = Flight { asker, life, request: Arc::new(request), actor, sent: self.now, cause };
+        self.flights.insert(id, Arc::new(flight));
         self.due.put(Step::Serve(id), at);
         id
     }
@@ -119,7 +120,14 @@ impl World {
         }
     }
 
+    fn life(&self, process: &ProcessId) -> u32 {
+        self.processes.get(process).map_or(0, |p| p.life)
+    }
+
     fn answer(&mut self, flight: &Flight, reply: Reply, wrote: Option<u64>, trace: &mut Trace) {
+        if flight.asker.process().is_some_and(|p| !self.is_up(p) || self.life(p) != flight.life) {
+            return;
+        }
         match &flight.asker {
             Asker::Controller { process, controller, key, slot } => {
                 let kind = flight.request.verb.kind();
@@ -128,7 +136,7 @@ impl World {
                         l.wrote.insert((key.clone(), kind), revision);
                     }
                     let work = l.working.get_mut(key)?;
-                    // A reply for an earlier life of this controller finds other requests here, or none.
+                    // A controller that was stopped meanwhile asks something else, or nothing.
                     if work.asked.get(*slot) != Some(&*flight.request) {
                         return None;
                     }

@@ -38,7 +38,9 @@ impl World {
                 break;
             }
             let step = Step::Think(id.clone(), controller, key.clone());
-            if !self.due.contains(&step) && has_read_own_writes(*program, process, state, key) {
+            if !self.due.contains(&step)
+                && (self.faults.forgets_writes || has_read_own_writes(*program, process, state, key))
+            {
                 keys.push(key.clone());
             }
         }

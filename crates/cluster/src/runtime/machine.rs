@@ -18,6 +18,8 @@ use std::{sync::Arc, time::Duration};
 
 /// A sandbox with its network takes about this long.
 const SANDBOX: Duration = Duration::from_millis(150);
+/// Making and starting a container takes as long as this, and up to as much longer as the second.
+const START: (Duration, u32) = (Duration::from_millis(4), 20_000);
 /// One round trip to the registry.
 const REFUSAL: Duration = Duration::from_millis(300);
 
@@ -30,6 +32,9 @@ enum Due {
     },
     Pull {
         image: Arc<str>,
+    },
+    Start {
+        config: Arc<ContainerConfig>,
     },
     /// The process goes on after a sleep, or ends.
     Process {
@@ -135,7 +140,10 @@ impl Machine {
                 let row = registry.get(&image).filter(|row| !row.denied);
                 self.later(now + row.map_or(REFUSAL, |row| row.pull), Due::Pull { image })
             }
-            Order::Start(config) => self.start(&config, registry, now, dice),
+            Order::Start(config) => {
+                let extra = Duration::from_micros(dice.below("start", START.1).into());
+                self.later(now + START.0 + extra, Due::Start { config })
+            }
             Order::Stop { pod, id, grace } => self.stop(pod, id, grace, now),
             Order::StopSandbox { pod } => self.stop_sandbox(&pod, now),
             Order::RemoveContainer { pod, id } => {
@@ -181,6 +189,7 @@ impl Machine {
                 vec![Report::Sandbox { pod, sandbox }]
             }
             Due::Pull { image } => vec![self.pulled(image, registry)],
+            Due::Start { config } => self.start(&config, registry, now, dice),
             Due::Process { id } => self.go_on(&id, now),
             Due::Stop { id, code } => self.finish(&id, code, "", now),
             Due::Exec { number, answer } => vec![Report::ExecDone { number, answer }],
