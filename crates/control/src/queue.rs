@@ -107,6 +107,10 @@ impl Queue {
     pub fn ready(&self) -> impl Iterator<Item = &Key> {
         self.ready.iter()
     }
+    /// Keys that were added and not yet taken: those in line, and those that run and will be run again.
+    pub fn dirty(&self) -> impl Iterator<Item = &Key> {
+        self.dirty.iter()
+    }
     /// Keys that run now.
     pub fn running(&self) -> impl Iterator<Item = &Key> {
         self.running.iter()
