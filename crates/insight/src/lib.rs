@@ -1,4 +1,4 @@
-//! Gap, verdict, why (section 4b of the design): pure questions to a world and its records.
+//! Gap, verdict, why: pure questions to a world and its records.
 //!
 //! No controller knows this crate; lessons and the page both ask it. It answers in codes and values; sentences live
 //! in one table per language.

@@ -1,0 +1,35 @@
+//! What happens at once in a search, because no loop that is awake can tell when it happened.
+
+use super::state::{Reader, is_dead};
+use kubestep_cluster::{Asker, Flight, Step, World};
+use kubestep_model::Verb;
+
+/// Lets everything happen that makes no difference to any order.
+pub(super) fn settle(world: &mut World, reader: &Reader) {
+    loop {
+        let step = world.enabled().into_iter().map(|(_, s)| s).find(|s| is_quiet(world, s, reader));
+        let Some(step) = step else { return };
+        world.advance(&step);
+    }
+}
+
+fn is_quiet(world: &World, step: &Step, reader: &Reader) -> bool {
+    match step {
+        Step::Deliver(_, kind) => !reader.reads(*kind),
+        Step::Serve(id) => {
+            let flight = world.flights().find(|(f, _)| *f == id).map(|(_, f)| f);
+            flight.is_some_and(|f| matches!(f.asker, Asker::Events { .. }) || changes_nothing(world, step, f))
+        }
+        _ => false,
+    }
+}
+
+/// Requests of a life that ended, which are refused now and at any later time: replacing a version that is no longer
+/// there, deleting what is gone. Neither comes back.
+fn changes_nothing(world: &World, step: &Step, flight: &Flight) -> bool {
+    let final_refusal =
+        matches!(flight.request.verb, Verb::Replace { .. } | Verb::Delete { .. } | Verb::Get { .. });
+    final_refusal
+        && is_dead(world, flight)
+        && world.step(step).0.store().revision() == world.store().revision()
+}
