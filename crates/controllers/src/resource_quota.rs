@@ -7,8 +7,11 @@ use crate::sentences::Sentence;
 use kubestep_control::{Change, Controller, Cx, Done, Flow, View, Wake, Watch};
 use kubestep_model::{
     Instant, Key, Kind, Object, Pod, Quantity, ResourceQuota,
+    resources::{
+        Amounts,
+        quota::{in_scope, usage},
+    },
     text::Format,
-    usage::{Amounts, in_scopes, usage},
 };
 use std::time::Duration;
 
@@ -99,7 +102,7 @@ fn used(view: &View, quota: &ResourceQuota, now: Instant) -> Amounts {
         quota.spec.hard.keys().map(|name| (name.clone(), Quantity::new(0, Format::DecimalSI))).collect();
     for kind in COUNTED {
         for object in view.objects_of(kind, Some(&quota.metadata.namespace)) {
-            if object.get::<Pod>().is_some_and(|pod| !in_scopes(quota, pod)) {
+            if !in_scope(quota, object) {
                 continue;
             }
             for (name, amount) in usage(object, now) {

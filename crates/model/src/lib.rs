@@ -14,7 +14,6 @@ pub mod object;
 pub mod status;
 pub mod text;
 pub mod time;
-pub mod usage;
 pub mod verb;
 pub mod patch;
 pub mod resources;

@@ -5,7 +5,7 @@ use crate::session::Session;
 use kubestep_cluster::{Health, ProcessId};
 use kubestep_model::{
     Kind, Node, Pod, Quantity,
-    usage::{Side, pod_amounts},
+    resources::requests,
 };
 use kubestep_protocol::{Node as NodeRow, NodeLook, Rich};
 use std::sync::Arc;
@@ -41,7 +41,7 @@ fn row(session: &Session, node: &Node) -> NodeRow {
         .collect();
     let (mut cpu, mut memory) = (0i64, 0i64);
     for pod in &pods {
-        let amounts = pod_amounts(pod, Side::Requests);
+        let amounts = requests(pod);
         cpu = cpu.saturating_add(amounts.get("cpu").map_or(0, Quantity::milli_value));
         memory = memory.saturating_add(amounts.get("memory").map_or(0, Quantity::milli_value));
     }
