@@ -60,7 +60,7 @@ test("a problem names its line, and the teacher's remedy mends it", async () => 
     await page.until("the problem is shown", async () => /6:3.*unknown field "spec\.replica"/.test(await page.text(problems)));
     await page.button("Change it").click();
     await page.until("it is mended", async () => /No problems/.test(await page.text(problems)));
-    assert.match(await page.manifest.innerText(), /replicas: 3/);
+    assert.match(await page.file(), /replicas: 3/);
   });
 });
 
@@ -107,7 +107,7 @@ test("if the simulator's worker dies the page brings back the moment before and 
     await page.until("the row says it", async () => /started again/.test(await page.text(page.tab.locator(".banner"))));
     await page.until("the step is back", async () => (await page.at().catch(() => -1)) === before.step);
     assert.equal(await page.hash(), before.hash);
-    assert.match(await page.manifest.innerText(), /1\.9\.2/);
+    assert.match(await page.file(), /1\.9\.2/);
     await page.press("Step");
   }, {
     init: () => {

@@ -29,7 +29,7 @@ for (const [width, height] of [[1440, 900], [1024, 768], [360, 740]]) {
         await clean(page, `${where}, stalled`);
         await page.tab.keyboard.press("g");
         await clean(page, `${where}, loops`);
-      }, { width, height, dark });
+      }, { width, height, dark, still: true });
     });
   }
 }
@@ -39,7 +39,7 @@ test("axe finds nothing on the inspector's tabs and in what floats", async () =>
     await page.apply();
     await page.press("Run until calm");
     for (const tab of ["Describe", "YAML", "Events", "History"]) {
-      await page.tab.getByRole("tab", { name: tab }).click();
+      await page.tab.getByRole("tab", { name: tab, exact: true }).click();
       await page.until(`${tab} is there`, async () => (await page.text(page.tab.getByRole("tabpanel"))).length > 40);
       await clean(page, tab);
     }
@@ -53,7 +53,7 @@ test("axe finds nothing on the inspector's tabs and in what floats", async () =>
     await page.tab.keyboard.press("?");
     await page.tab.getByRole("dialog", { name: "Keyboard" }).waitFor();
     await clean(page, "keys");
-  });
+  }, { still: true });
 });
 
 test("with the teacher off no word of his is left", async () => {
@@ -66,7 +66,7 @@ test("with the teacher off no word of his is left", async () => {
     assert.deepEqual(seen, []);
     assert.match(await page.verdict.innerText(), /Progressing=True/);
     await clean(page, "teacher off");
-  });
+  }, { still: true });
 });
 
 test("nothing moves while stepping", async () => {

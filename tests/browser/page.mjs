@@ -17,8 +17,8 @@ export async function stop() {
 }
 
 // Opens the page, runs the test, and fails it if the page logged an error.
-export async function visit(work, { fragment = "", width = 1440, height = 900, dark = false, init, allow } = {}) {
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme: dark ? "dark" : "light" });
+export async function visit(work, { fragment = "", width = 1440, height = 900, dark = false, still = false, init, allow } = {}) {
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme: dark ? "dark" : "light", reducedMotion: still ? "reduce" : "no-preference" });
   const errors = [];
   const watch = (p) => {
     p.on("console", (m) => m.type() === "error" && errors.push(m.text()));
@@ -103,6 +103,12 @@ export class Page {
     await this.button("Apply").click();
     await this.until("Apply answers", async () => /exit \d/.test(await this.text(this.output)) && (await this.button("Apply").getAttribute("aria-busy")) === "false");
     return this.text(this.output);
+  }
+
+  // The text of the editor's file.
+  async file() {
+    await this.tab.locator(".cm-content").waitFor();
+    return (await this.tab.locator(".cm-line").allTextContents()).join("\n");
   }
 
   async write(text) {

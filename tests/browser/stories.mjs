@@ -24,7 +24,7 @@ test("a label moved off a pod orphans it, and a replacement appears", async () =
 
 test("a typo in the Service's selector gives silence", async () => {
   await visit(async (page) => {
-    await page.write((await page.manifest.innerText()).replaceAll("\n\n", "\n").replace("1.9.2", "1.9.1"));
+    await page.write((await page.file()).replace("1.9.2", "1.9.1"));
     await page.button("Break it").click();
     await page.choose(/Service.s selector/);
     assert.match(await page.apply(), /service\/checkout configured/);
@@ -92,9 +92,9 @@ test("drafts survive a reload, and Reset brings the file back", async () => {
     await page.tab.waitForTimeout(400);
     await page.tab.reload();
     await page.ready();
-    await page.until("the draft is back", async () => /name: mine/.test(await page.manifest.innerText()));
+    await page.until("the draft is back", async () => /name: mine/.test(await page.file()));
     await page.button("Reset file").click();
-    await page.until("the file is back", async () => /kind: Deployment/.test(await page.manifest.innerText()));
+    await page.until("the file is back", async () => /kind: Deployment/.test(await page.file()));
   });
 });
 

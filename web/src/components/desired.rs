@@ -165,11 +165,11 @@ fn apply_bar(state: &State, front: &File, send: &Send) -> Html {
     let changed = front.origin.as_ref().is_some_and(|o| *o != front.text);
     html! {
         <div class="applybar">
-            <button class="btn btn-solid" id="apply" aria-label="Apply" aria-keyshortcuts="Control+Enter" title={title} aria-busy={sending.to_string()}
+            <button class="btn btn-solid" id="apply" aria-keyshortcuts="Control+Enter" title={title} aria-busy={sending.to_string()}
                 disabled={!ready} onclick={on(send, Msg::File(FileMsg::Apply))}>
-                { if sending { "Sending" } else { "Apply" } }<kbd aria-hidden="true">{ if past { "new timeline" } else { "Ctrl ⏎" } }</kbd>
+                {"Apply"}<kbd aria-hidden="true">{ if past { "new timeline" } else { "Ctrl ⏎" } }</kbd>
             </button>
-            <button class="btn" id="break-it" aria-label="Break it" aria-haspopup="menu" aria-expanded={open.to_string()} style="height:32px" disabled={!ready}
+            <button class="btn" id="break-it" aria-haspopup="menu" aria-expanded={open.to_string()} style="height:32px" disabled={!ready}
                 onclick={on(send, Msg::Open(Open::Break))}>{"Break it "}<span aria-hidden="true">{"▾"}</span></button>
             <span class="grow" />
             <button class="btn btn-bare btn-s" disabled={!changed} onclick={on(send, Msg::File(FileMsg::Reset))}>{"Reset file"}</button>
