@@ -176,7 +176,7 @@ impl World {
     /// A timer of an agent has come.
     pub(crate) fn timer(&mut self, id: &ProcessId, timer: &TimerName, trace: &mut Trace) -> What {
         self.tell(id, Told::Due(timer.clone()), trace);
-        What::Ticked { process: id.clone(), timer: format!("{timer:?}") }
+        What::ByClock { process: id.clone(), timer: format!("{timer:?}") }
     }
 
     fn with_speech<T>(

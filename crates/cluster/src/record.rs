@@ -47,7 +47,7 @@ pub enum What {
         dry_run: bool,
     },
     /// The scheduler or a kubelet did something by the clock.
-    Ticked { process: ProcessId, timer: String },
+    ByClock { process: ProcessId, timer: String },
     /// Containers changed on a node.
     Runtime { node: Arc<str>, reports: Vec<String> },
     /// A command went on; its exit code when it ended.

@@ -160,7 +160,7 @@ impl Run {
         record.visible()
             || matches!(
                 record.what,
-                What::Thought { ended: Some(_), .. } | What::Ticked { .. } | What::Delivered { .. }
+                What::Thought { ended: Some(_), .. } | What::ByClock { .. } | What::Delivered { .. }
             )
     }
 

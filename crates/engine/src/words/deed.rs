@@ -103,7 +103,7 @@ pub(crate) fn of_record(session: &Session, record: &Record) -> Rich {
         What::Runtime { node, reports } => Rich::words(format!("On {node}: {}.", runtime(reports))),
         What::Delivered { process, key, behind, .. } => delivered(&process.to_string(), key, *behind),
         What::Thought { controller, key, asks, ended } => thought(controller, key, asks, ended.as_deref()),
-        What::Ticked { process, .. } => Rich::words(format!("{process} acted by the clock.")),
+        What::ByClock { process, .. } => Rich::words(format!("{process} acted by the clock.")),
         What::Client { line, exit } => client(line, *exit),
         What::Woke { controller } => {
             Rich::words(format!("Keys of the {controller} controller came back into line."))
@@ -114,7 +114,7 @@ pub(crate) fn of_record(session: &Session, record: &Record) -> Rich {
 /// An inner record in one sentence; `None` for those that say nothing to a reader.
 fn inner(session: &Session, record: &Record) -> Option<Rich> {
     match &record.what {
-        What::Ticked { .. } | What::Woke { .. } | What::Act { .. } => None,
+        What::ByClock { .. } | What::Woke { .. } | What::Act { .. } => None,
         What::Delivered { key, .. } if matches!(key.kind, Kind::Lease | Kind::Event) => None,
         What::Served { key, .. } if key.kind == Kind::Lease => None,
         What::Runtime { reports, .. } if reports.is_empty() => None,
@@ -296,7 +296,7 @@ pub(crate) fn short_deed(record: &Record) -> String {
             (None, None) => "thought".into(),
         },
         What::Delivered { key, .. } => format!("read {}", tail(&key.name)),
-        What::Ticked { .. } => "acted by the clock".into(),
+        What::ByClock { .. } => "acted by the clock".into(),
         What::Runtime { reports, .. } => runtime(reports),
         What::Act { .. } | What::Client { .. } | What::Woke { .. } => String::new(),
     }

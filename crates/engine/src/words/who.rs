@@ -38,7 +38,7 @@ pub(crate) fn of_record(record: &Record, _world: &World) -> (Who, String) {
     match &record.what {
         What::Served { who, .. } => of_agent(who),
         What::Runtime { .. } => (Who::Kubelet, "kubelet".into()),
-        What::Ticked { process, .. } | What::Delivered { process, .. } => of_process(process),
+        What::ByClock { process, .. } | What::Delivered { process, .. } => of_process(process),
         What::Thought { controller, .. } | What::Woke { controller } => {
             of_agent(&format!("{controller}-controller"))
         }
