@@ -72,7 +72,10 @@ pub(crate) fn address_of(text: &str) -> String {
 /// Gives the focus to an element, once it is drawn.
 pub(crate) fn focus(id: &str) {
     if let Some(element) = by_id(id).and_then(|e| e.dyn_into::<HtmlElement>().ok()) {
-        element.focus().ok();
+        let options = web_sys::FocusOptions::new();
+        // A menu opens at its top.
+        options.set_prevent_scroll(id.starts_with("menu-"));
+        element.focus_with_options(&options).ok();
     }
 }
 

@@ -6,7 +6,7 @@ use kubestep_protocol::*;
 /// Width of one step, at most.
 const UNIT: f64 = 8.83;
 /// A wait this long, in seconds, is worth a label.
-const LABELLED: f64 = 10.0;
+const LABELLED: f64 = 20.0;
 
 /// How the score is drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]

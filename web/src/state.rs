@@ -9,6 +9,8 @@ mod files;
 mod keys;
 mod prefs;
 mod terminal;
+#[cfg(test)]
+mod tests;
 mod time;
 mod ui;
 
