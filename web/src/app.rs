@@ -8,7 +8,9 @@ use web_sys::{Element, KeyboardEvent};
 use yew::prelude::*;
 
 use crate::browser;
-use crate::components::{BannerRow, Cluster, Desired, Inspector, KeysDialog, Sprite, TimePanel, Topbar};
+use crate::components::{
+    BannerRow, Cluster, Desired, Inspector, KeysDialog, ModelsDialog, Sprite, TimePanel, Topbar,
+};
 use crate::effects;
 use crate::state::{KeyPress, Msg, Open, Phone, State};
 use crate::store::{Send, on, use_store};
@@ -22,11 +24,12 @@ pub(crate) fn App() -> Html {
         use_effect_with((), move |()| begin(send));
     }
     let now = state.frame.as_ref().map(|f| f.head.now).unwrap_or_default();
+    let what_if = state.frame.as_ref().is_some_and(|f| f.head.what_if);
     html! {
         <ContextProvider<Send> context={send.clone()}>
             <Sprite />
             { skips() }
-            <div class="app">
+            <div class={classes!("app", what_if.then_some("is-what-if"), state.playing.then_some("is-playing"))}>
                 <Topbar state={state.clone()} />
                 <div class="banner-row">
                     { for state.banner.as_ref().map(|b| html! { <BannerRow banner={b.clone()} hello={state.hello.clone()} now={now} /> }) }
@@ -40,6 +43,7 @@ pub(crate) fn App() -> Html {
                 <TimePanel state={state.clone()} />
                 { phone_tabs(&state, &send) }
             </div>
+            if state.ui.open == Some(Open::Models) { <ModelsDialog hello={state.hello.clone()} latencies={state.latencies.clone()} /> }
             if state.ui.open == Some(Open::Keys) { <KeysDialog keys={state.ui.prefs.keys} /> }
         </ContextProvider<Send>>
     }

@@ -22,7 +22,10 @@ pub(crate) fn perform(effect: Effect, state: &State, send: &Send) {
     match effect {
         Effect::Send(request) => link::send(&request),
         Effect::Restart => browser::later(50, move || start_engine(&send)),
-        Effect::Drawn(id) => browser::next_picture(move |_| send(Msg::Time(TimeMsg::Drawn(id)))),
+        Effect::Drawn(id) => browser::next_picture(move |_| {
+            mark_first_frame();
+            send(Msg::Time(TimeMsg::Drawn(id)));
+        }),
         Effect::NextSlice => next_slice(send),
         Effect::CheckLater(version) => {
             browser::later(PAUSE, move || send(Msg::File(FileMsg::CheckDue(version))));
@@ -48,6 +51,16 @@ pub(crate) fn perform(effect: Effect, state: &State, send: &Send) {
         Effect::Copy(text) => copy(&browser::address_of(&text), send),
         Effect::Address(text) => browser::set_fragment(&text),
         Effect::Look => look(state),
+    }
+}
+
+/// For the benchmark of the first picture.
+fn mark_first_frame() {
+    thread_local! { static DONE: Cell<bool> = const { Cell::new(false) }; }
+    if !DONE.with(|d| d.replace(true))
+        && let Some(performance) = browser::window().performance()
+    {
+        performance.mark("first-frame").ok();
     }
 }
 
@@ -103,6 +116,12 @@ fn copy(text: &str, send: Send) {
 fn look(state: &State) {
     let document = browser::document();
     let ui = &state.ui;
+    let title = if state.loaded.title.is_empty() {
+        "step through Kubernetes' control loops"
+    } else {
+        &state.loaded.title
+    };
+    document.set_title(&format!("Kubestep: {title}"));
     if let Some(root) = document.document_element() {
         let teacher = if ui.prefs.teacher { "on" } else { "off" };
         root.set_attribute("data-theme", if ui.prefs.dark { "dark" } else { "light" }).ok();
@@ -127,4 +146,10 @@ fn body_look(body: &HtmlElement, state: &State) {
         body.set_attribute(name, value).ok();
     }
     body.toggle_attribute_with_force("data-wide", ui.wide).ok();
+    for (name, width) in [("--w-desired", ui.widths.0), ("--w-inspect", ui.widths.1)] {
+        match width.filter(|_| ui.window.0 >= 1240) {
+            Some(width) => body.style().set_property(name, &format!("{width}px")).ok(),
+            None => body.style().remove_property(name).ok().map(drop),
+        };
+    }
 }

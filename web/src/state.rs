@@ -72,6 +72,8 @@ pub enum Open {
     Share,
     /// The list of keys.
     Keys,
+    /// What is modelled.
+    Models,
     /// ⋯ on narrow screens.
     More,
     /// All steps.
@@ -112,6 +114,25 @@ pub enum SingleKeys {
     Time,
     /// Never.
     Off,
+}
+
+/// A column whose width can be changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Column {
+    /// The file.
+    Desired,
+    /// The inspector.
+    Inspect,
+}
+
+impl Column {
+    /// 50 columns of code and the ruler must always fit.
+    pub fn least(self) -> u32 {
+        match self {
+            Column::Desired => 388,
+            Column::Inspect => 396,
+        }
+    }
 }
 
 /// An item of the board's tree.
@@ -168,6 +189,8 @@ pub struct Ui {
     pub choices: Rc<Vec<String>>,
     /// The window's width and height.
     pub window: (u32, u32),
+    /// The widths of the file and the inspector, where the person changed them.
+    pub widths: (Option<u32>, Option<u32>),
 }
 
 /// The whole page.
@@ -199,6 +222,8 @@ pub struct State {
     pub recomputed: Option<bool>,
     /// The row above the columns.
     pub banner: Option<Rc<Banner>>,
+    /// How long things take.
+    pub latencies: Rc<Vec<(String, u64)>>,
     /// What `Restore` takes.
     pub kept: Option<Rc<str>>,
     /// Requests that were not answered yet.
@@ -290,6 +315,8 @@ pub enum Msg {
     Dock,
     /// Widens or narrows the inspector.
     Widen,
+    /// Another width of a column; `None`: as the page is made.
+    Width(Column, Option<u32>),
     /// Light or dark.
     Theme,
     /// The teacher speaks or is silent.
@@ -452,7 +479,10 @@ impl State {
             }
             Msg::EngineDied(why) => self.died(why, todo),
             Msg::NoStorage => self.banner = Some(Rc::new(Banner::NoStorage)),
-            Msg::Resized(width, height) => self.ui.window = (width, height),
+            Msg::Resized(width, height) => {
+                self.ui.window = (width, height);
+                todo.push(Effect::Look);
+            }
             Msg::Fragment(text) => self.fragment(&text, todo),
             Msg::Time(msg) => self.time(msg, todo),
             Msg::File(msg) => self.file(msg, todo),

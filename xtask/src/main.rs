@@ -18,6 +18,7 @@ cargo xtask COMMAND
   serve [--port N] [--dev]   build everything, serve it on this machine and print the address
   test [--skip-browser]      every test: cargo's, the size budget, the browser's
   build [--dev]              leave the static site in dist/; any web server can host it, under a sub-path too
+  bench                      the page's benchmarks in Chromium, as JSON lines
   schema                     generate the schema of every kind anew
   help                       this list
 
@@ -51,6 +52,7 @@ fn run(args: &[String]) -> Result<(), String> {
             serve::run(&dist, port)
         }
         "test" => test::run(has("--skip-browser")),
+        "bench" => test::bench(),
         "schema" => {
             tools::cargo(&["run", "--quiet", "-p", "xtask", "--features", "schema", "--bin", "xtask-schema"])
         }

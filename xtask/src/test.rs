@@ -1,5 +1,6 @@
 //! `cargo xtask test`: every test there is.
 
+use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
@@ -19,19 +20,29 @@ pub(crate) fn run(skip_browser: bool) -> Result<(), String> {
     if skip_browser {
         say("   The browser's tests were left out, as asked.");
     } else {
-        let chromium = tools::chromium()?;
-        // Under a path, because that is how many will host it.
-        let server = Server::bind(&dist, 0, "/kubestep/")?;
-        let address = server.address()?;
-        std::thread::spawn(move || server.answer());
+        let tests = browser_tests()?;
         step("the site in Chromium", || {
-            let mut node = Command::new("node");
-            node.args(["--test", "--test-concurrency=1"]).args(browser_tests()?);
-            tools::run(node.env("KUBESTEP_URL", &address).env("CHROMIUM", &chromium))
+            in_chromium(&dist, Command::new("node").args(["--test", "--test-concurrency=1"]).args(tests))
         })?;
     }
     say(&format!("Every test passed ({:.0} s in all).", start.elapsed().as_secs_f32()));
     Ok(())
+}
+
+/// The page's benchmarks.
+pub(crate) fn bench() -> Result<(), String> {
+    let dist = build::run(false)?;
+    in_chromium(&dist, Command::new("node").arg("tests/browser/bench.mjs"))
+}
+
+/// Serves the site and runs a script that drives it.
+fn in_chromium(dist: &Path, script: &mut Command) -> Result<(), String> {
+    let chromium = tools::chromium()?;
+    // Under a path, because that is how many will host it.
+    let server = Server::bind(dist, 0, "/kubestep/")?;
+    let address = server.address()?;
+    std::thread::spawn(move || server.answer());
+    tools::run(script.env("KUBESTEP_URL", &address).env("CHROMIUM", &chromium))
 }
 
 /// The test files, by name; none is a mistake, not a success.

@@ -7,8 +7,9 @@ use yew::prelude::*;
 
 use super::breakmenu::BreakMenu;
 use super::manifest::Manifest;
+use super::resizer::Resizer;
 use super::rich::rich;
-use crate::state::{File, FileMsg, Health, Msg, Open, State};
+use crate::state::{Column, File, FileMsg, Health, Msg, Open, State};
 use crate::store::{Send, on, use_send};
 
 #[derive(Properties, PartialEq)]
@@ -26,6 +27,7 @@ pub(crate) fn Desired(props: &Props) -> Html {
     html! {
         <section class="pane desired" aria-label="Desired: your files" data-file={front.name.to_string()}>
             <h2 class="vh">{"Your files"}</h2>
+            <Resizer column={Column::Desired} width={state.ui.widths.0} />
             { tabs(state, &send) }
             <Manifest index={state.ui.front} text={front.text.clone()} checked={fresh(&front)} teacher={state.ui.prefs.teacher}
                 alive={state.frame.is_some()} />

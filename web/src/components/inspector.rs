@@ -7,10 +7,11 @@ use yew::prelude::*;
 
 use super::gap::gap_card;
 use super::menu::{Entry, Menu};
+use super::resizer::Resizer;
 use super::rich::rich;
 use super::tabs;
 use super::why;
-use crate::state::{Msg, Open, State};
+use crate::state::{Column, Msg, Open, State};
 use crate::store::{Send, on, use_send};
 
 #[derive(Properties, PartialEq)]
@@ -37,6 +38,7 @@ pub(crate) fn Inspector(props: &Props) -> Html {
     html! {
         <section class="pane inspect" aria-label="Inspector">
             <h2 class="vh">{"Inspector"}</h2>
+            <Resizer column={Column::Inspect} width={state.ui.widths.1} />
             { match &state.ui.selected {
                 None => html! { <p class="label empty-note">{"Choose an object."}</p> },
                 Some(object) => subject(object, details.as_deref(), now, state, &send),

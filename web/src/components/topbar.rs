@@ -32,7 +32,8 @@ pub(crate) fn Topbar(props: &Props) -> Html {
             { scenarios(state, &send) }
             { verdict(state) }
             <div class="topbar-end">
-                <span class="models" title="What is modelled, what is simplified, what is absent: FIDELITY.md">{"models"}<b>{models}</b></span>
+                <button class="models" id="open-models" title="What is modelled, and how long things take" aria-haspopup="dialog"
+                    onclick={on(&send, Msg::Open(Open::Models))}>{"models"}<b>{models}</b></button>
                 <button class="switch" role="switch" aria-checked={prefs.teacher.to_string()} aria-label="Teacher's voice"
                     onclick={on(&send, Msg::Teacher)}><span>{"Teacher"}</span></button>
                 <span class="anchor">

@@ -73,7 +73,7 @@ impl State {
             Update::Completions(found) => self.completed(found),
             Update::Sentences(sentences) => self.sentences(sentences),
             Update::Hashed { moment, hash } => self.hashed(moment, &hash),
-            Update::Latencies(_) => {}
+            Update::Latencies(table) => self.latencies = Rc::new(table),
             Update::Done { id, stop, .. } => self.done(id, stop, todo),
             Update::Notice(notice) => self.banner = Some(Rc::new(Banner::Notice(notice))),
             Update::Broken(broken) => {

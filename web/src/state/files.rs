@@ -234,6 +234,7 @@ impl State {
         }
         self.loaded = Rc::new(loaded);
         self.open = true;
+        todo.push(Effect::Look);
         for command in std::mem::take(&mut self.queue).iter() {
             self.ask(command.clone(), todo);
         }

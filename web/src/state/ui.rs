@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use kubestep_protocol::*;
 
-use super::{Banner, Effect, Msg, Open, Phone, State, View};
+use super::{Banner, Column, Effect, Msg, Open, Phone, State, View};
 
 impl State {
     pub(super) fn panels(&mut self, msg: Msg, todo: &mut Vec<Effect>) {
@@ -46,6 +46,15 @@ impl State {
             Msg::Dock => self.ui.dock = !self.ui.dock,
             Msg::Widen => {
                 self.ui.wide = !self.ui.wide;
+                todo.push(Effect::Look);
+            }
+            Msg::Width(column, width) => {
+                let most = self.ui.window.0.saturating_sub(620).max(column.least()) / 2;
+                let width = width.map(|w| w.clamp(column.least(), most.max(column.least())));
+                match column {
+                    Column::Desired => self.ui.widths.0 = width,
+                    Column::Inspect => self.ui.widths.1 = width,
+                }
                 todo.push(Effect::Look);
             }
             Msg::Theme => self.prefer(|p| p.dark = !p.dark, todo),
@@ -94,6 +103,9 @@ impl State {
         if open == Open::Break {
             self.breaks = Rc::default();
             self.ask_breaks(todo);
+        }
+        if open == Open::Models {
+            self.ask(Command::Latencies, todo);
         }
         todo.push(Effect::Focus(format!("menu-{}", name(&open))));
         self.ui.open = Some(open);
@@ -145,6 +157,7 @@ pub(crate) fn name(open: &Open) -> String {
         Open::Until => "until".into(),
         Open::Share => "share".into(),
         Open::Keys => "keys".into(),
+        Open::Models => "models".into(),
         Open::More => "more".into(),
         Open::Steps => "steps".into(),
     }
