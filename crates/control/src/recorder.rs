@@ -4,7 +4,7 @@
 //! scheduler writes events with a series (client-go/tools/events).
 
 use crate::EventNote;
-use imbl::{OrdMap, OrdSet};
+use imbl::{OrdMap, Vector};
 use kubestep_model::{Body, Event, EventSeries, EventSource, Instant, Key, Kind, ObjectMeta, PatchKind, Request, Subresource, Verb};
 use serde_json::json;
 use std::{sync::Arc, time::Duration};
@@ -26,7 +26,8 @@ pub enum Style {
 
 #[derive(Clone, Debug, PartialEq)]
 struct Similar {
-    messages: OrdSet<String>,
+    /// Different ones, the first said first.
+    messages: Vector<String>,
     last: Instant,
 }
 
@@ -72,17 +73,19 @@ impl Recorder {
 
     fn counted(&mut self, note: &EventNote, now: Instant) -> Option<Request> {
         let group = format!("{}\n{}\n{}", object_key(note), note.r#type, note.reason);
-        let entry = self.similar.entry(group.clone()).or_insert(Similar { messages: OrdSet::new(), last: now });
+        let entry = self.similar.entry(group.clone()).or_insert(Similar { messages: Vector::new(), last: now });
         if now.since(entry.last) > SIMILAR_WINDOW {
             entry.messages.clear();
         }
         entry.last = now;
-        entry.messages.insert(note.message.clone());
+        if !entry.messages.contains(&note.message) {
+            entry.messages.push_back(note.message.clone());
+        }
         let (key, message) = if entry.messages.len() < MAX_SIMILAR {
             (format!("{group}\n{}", note.message), note.message.clone())
         } else {
-            let any = entry.messages.get_min().cloned();
-            any.map(|m| entry.messages.remove(&m));
+            // Upstream forgets any of them, as Go's maps have it; here it is the one that was said first.
+            entry.messages.pop_front();
             (group, format!("(combined from similar events): {}", note.message))
         };
         let before = self.observed.get(&key).cloned();
