@@ -96,6 +96,7 @@ impl History {
         let mut history = History::new(session.start.clone());
         for input in &session.inputs {
             history.run_to(input.after, input.at);
+            history.mark_wait();
             history.put_in(input.what.clone());
         }
         history
@@ -260,6 +261,11 @@ impl History {
     /// How many worlds are kept.
     pub fn kept(&self) -> usize {
         self.branches.iter().flat_map(|b| &b.moments).filter(|m| m.world.is_some()).count()
+    }
+
+    /// Begins a new branch at the moment that is looked at, if it lies in the past.
+    pub fn part(&mut self) {
+        self.fork_if_past();
     }
 
     /// If the person looks at the past, what they do next begins a new branch there.

@@ -12,7 +12,7 @@ pub(crate) const FORMAT: u32 = 1;
 const MOST_BYTES: usize = 16 << 20;
 /// More inputs or steps are not replayed.
 const MOST_INPUTS: usize = 100_000;
-const MOST_RECORDS: u64 = 20_000_000;
+const MOST_RECORDS: u64 = 3_000_000;
 
 /// An image that a person pushed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -40,6 +40,8 @@ pub(crate) enum Saved {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Packed {
     scenario: String,
+    /// The moment of the scenario's own beginning at which this line parted from it, if it did.
+    parted: Option<(u64, i64)>,
     /// Record number, nanoseconds and act, of each input.
     inputs: Vec<(u64, i64, Saved)>,
     /// Where it stands: record and nanoseconds.
@@ -50,10 +52,14 @@ struct Packed {
 
 fn pack(session: &Session, step: usize, files: &[Doc]) -> Packed {
     let branch = &session.history.branches()[session.history.branch()];
-    let moment = &branch.moments[step.min(branch.moments.len() - 1)];
+    let step = step.min(branch.moments.len() - 1);
+    let moment = &branch.moments[step];
     let at_present = step + 1 >= branch.moments.len();
     let count = if at_present { branch.inputs.len() } else { moment.inputs };
-    let skip = session.scenario_inputs;
+    // A line that parted from the scenario's own beginning says where.
+    let shared = session.shared_with_root().min(step);
+    let parted = branch.moments.get(shared).filter(|_| shared < session.scenario_steps);
+    let skip = parted.map_or(session.scenario_inputs, |m| m.inputs);
     let rows = branch.inputs.iter().zip(&session.track().saved).take(count).skip(skip);
     let inputs = rows.map(|(input, saved)| (input.after, input.at.0, saved.clone())).collect();
     let live = session.history.live();
@@ -64,6 +70,7 @@ fn pack(session: &Session, step: usize, files: &[Doc]) -> Packed {
     };
     Packed {
         scenario: session.scenario.clone(),
+        parted: parted.map(|m| (m.next_record, m.at.0)),
         inputs,
         end,
         files: files.iter().map(|f| (f.name.clone(), f.text.clone())).collect(),
@@ -122,12 +129,17 @@ pub(crate) fn open(text: &str) -> Result<Opened, LinkRefused> {
     let bytes = URL_SAFE_NO_PAD
         .decode(&text[1..])
         .map_err(|_| damaged("It holds characters that no link has, or its end is missing."))?;
-    let limit = miniz_oxide::inflate::decompress_to_vec_with_limit(&bytes, MOST_BYTES);
-    let bytes = limit.map_err(|e| match e.status {
+    let changed = || damaged("A part of it is missing or was changed.");
+    let (sum, small) = bytes.split_at_checked(4).ok_or_else(changed)?;
+    if sum != checksum(small).to_le_bytes() {
+        return Err(changed());
+    }
+    let unpacked = miniz_oxide::inflate::decompress_to_vec_with_limit(small, MOST_BYTES);
+    let bytes = unpacked.map_err(|e| match e.status {
         miniz_oxide::inflate::TINFLStatus::HasMoreOutput => {
             LinkRefused::TooLarge("It unpacks to more than 16 MiB.".into())
         }
-        _ => damaged("A part of it is missing or was changed."),
+        _ => changed(),
     })?;
     let packed: Packed =
         postcard::from_bytes(&bytes).map_err(|_| damaged("It is whole, but does not hold a session."))?;
@@ -144,12 +156,22 @@ fn replay(packed: Packed) -> Result<Opened, LinkRefused> {
             scenario: None,
         });
     };
+    if let Some((record, at)) = packed.parted {
+        let moments = &session.history.branches()[0].moments;
+        let found = moments.iter().position(|m| m.next_record == record && m.at.0 == at);
+        session.seek(found.unwrap_or(0));
+        if !packed.inputs.is_empty() || packed.end != (record, at) {
+            session.part();
+        }
+    }
     for (after, at, saved) in &packed.inputs {
         session.run_to(*after, Instant(*at));
         let act = act_of(&session, saved);
         session.act(act, saved.clone());
     }
-    session.run_to(packed.end.0, Instant(packed.end.1));
+    if packed.parted != Some(packed.end) || !packed.inputs.is_empty() {
+        session.run_to(packed.end.0, Instant(packed.end.1));
+    }
     let differs = session.world().hash() != packed.hash;
     let files = if packed.files.is_empty() {
         files

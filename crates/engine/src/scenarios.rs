@@ -99,6 +99,7 @@ pub(crate) fn load(id: &str) -> Option<(Session, Vec<Doc>)> {
     session.title = head.row.title;
     session.zero = session.world().now();
     session.scenario_inputs = session.track().saved.len();
+    session.scenario_steps = session.history.last();
     let docs: Vec<Doc> = files.into_iter().map(|(name, text)| Doc { name, text }).collect();
     docs.iter().for_each(|doc| session.sees(doc));
     Some((session, docs))

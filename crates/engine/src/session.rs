@@ -46,6 +46,8 @@ pub(crate) struct Session {
     pub(crate) title: String,
     /// How many inputs are the scenario's own.
     pub(crate) scenario_inputs: usize,
+    /// How many steps are the scenario's own.
+    pub(crate) scenario_steps: usize,
     /// The moment a scenario was handed to the person.
     pub(crate) zero: Instant,
     pub(crate) limit: Duration,
@@ -71,9 +73,26 @@ impl Session {
             scenario: String::new(),
             title: String::new(),
             scenario_inputs: 0,
+            scenario_steps: 0,
             limit: Duration::from_secs(300),
             files: BTreeSet::new(),
         }
+    }
+
+    /// The last step that the current branch has in common with the first one.
+    pub(crate) fn shared_with_root(&self) -> usize {
+        let branches = self.history.branches();
+        let (mut branch, mut shared) = (self.history.branch(), self.history.last());
+        while let Some((parent, step)) = branches[branch].parent {
+            (branch, shared) = (parent, shared.min(step));
+        }
+        shared
+    }
+    /// Where the past is looked at, a new branch begins, as if something were done there.
+    pub(crate) fn part(&mut self) {
+        self.history.part();
+        self.begin_track();
+        self.look_at_present();
     }
 
     /// The world that is looked at.
@@ -126,7 +145,8 @@ impl Session {
     pub(crate) fn peek(&mut self, step: usize) {
         let step = step.min(self.history.last());
         self.peeking = Some(step);
-        self.shown = self.history.world_at(step);
+        let last = step == self.history.last();
+        self.shown = if last { self.history.live().clone() } else { self.history.world_at(step) };
     }
     /// Goes over to another branch.
     pub(crate) fn switch(&mut self, branch: usize) {

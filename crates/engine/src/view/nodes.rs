@@ -3,10 +3,7 @@
 use super::{board::Board, sorted};
 use crate::session::Session;
 use kubestep_cluster::{Health, ProcessId};
-use kubestep_model::{
-    Kind, Node, Pod, Quantity,
-    resources::requests,
-};
+use kubestep_model::{Kind, Node, Pod, Quantity, resources::requests};
 use kubestep_protocol::{Node as NodeRow, NodeLook, Rich};
 use std::sync::Arc;
 
