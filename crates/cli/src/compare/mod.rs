@@ -51,6 +51,8 @@ pub struct Differences {
     pub counted: usize,
     /// How many of them differ.
     pub differ: usize,
+    /// How many differ and how many count, for commands, objects, events and calls.
+    pub parts: [(usize, usize); 4],
     /// Both numbers per part, in a line.
     pub summary: String,
     /// Each difference: its place, then both sides.
@@ -66,6 +68,7 @@ pub fn differences(golden: &Value, ours: &Value, twin: Option<&Value>) -> Result
     Ok(Differences {
         counted: total.counted,
         differ: total.differ,
+        parts: report.tallies.map(|t| (t.differ, t.counted)),
         summary: report.summary(),
         blocks: report.blocks(),
     })
