@@ -178,7 +178,8 @@ fn node_menu(node: &Node) -> Html {
         },
         Entry::of("Remove", "stops it and deletes its Node object", act(NodeAct::Remove(name()))),
     ];
-    let small = format!("{} pods · {}", node.pods, node.room);
+    let pods = if node.pods == 1 { "1 pod".to_string() } else { format!("{} pods", node.pods) };
+    let small = format!("{pods} · {}", node.room);
     html! { <Menu name={node.name.clone()} key_name={format!("node-{}", node.id.0)} small={small} entries={entries} /> }
 }
 

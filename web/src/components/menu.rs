@@ -53,8 +53,8 @@ pub(crate) fn Menu(props: &Props) -> Html {
     let send = use_send();
     let id = format!("menu-{}", props.key_name);
     html! {
-        <div class="breakmenu menu" onkeydown={walk(&send)}>
-            <h3>{props.name.clone()}{" "}<small>{props.small.clone()}</small></h3>
+        <div class="breakmenu floats" onkeydown={walk(&send)}>
+            <h2>{props.name.clone()}{" "}<small>{props.small.clone()}</small></h2>
             <div role="menu" aria-label={props.name.clone()} id={id} tabindex="-1">
                 { for props.entries.iter().enumerate().map(|(i, e)| entry(i, e, &send)) }
             </div>

@@ -41,8 +41,8 @@ pub(crate) fn ShareDialog(props: &Props) -> Html {
         })
     };
     html! {
-        <div class="breakmenu menu share" role="dialog" aria-label="Share this moment" onkeydown={escape}>
-            <h3>{"Share this moment"}</h3>
+        <div class="breakmenu floats share" role="dialog" aria-label="Share this moment" onkeydown={escape}>
+            <h2>{"Share this moment"}</h2>
             <div class="field">
                 <input id="share-link" readonly=true aria-label="Link" value={link.clone()} />
                 { for state.shared.as_ref().map(|s| html! {
