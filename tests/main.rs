@@ -1,1 +1,10 @@
 //! One integration binary with a module per ring of tests.
+
+mod fidelity;
+mod golden;
+mod orders;
+mod rewind;
+mod roundtrip;
+mod sweep;
+mod tidy;
+mod vectors;

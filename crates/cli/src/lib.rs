@@ -1,9 +1,11 @@
-//! What the command line `kubestep` does, callable: record, compare, vectors, explore, sweep.
+//! What the command line `kubestep` does, callable: record, compare, vectors, replay, explore, sweep, bench.
 //!
 //! The binary reads arguments and calls these; the tests of the workspace call them without a process between.
 
+pub mod bench;
 pub mod compare;
 pub mod explore;
 pub mod record;
+pub mod replay;
 pub mod sweep;
 pub mod vectors;

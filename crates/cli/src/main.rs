@@ -1,6 +1,6 @@
 //! `kubestep`: the engine without a page.
 
-use kubestep_cli::{compare, explore, record, sweep, vectors};
+use kubestep_cli::{bench, compare, explore, record, replay, sweep, vectors};
 use std::process::ExitCode;
 
 const USAGE: &str = "usage: kubestep COMMAND …
@@ -8,8 +8,10 @@ const USAGE: &str = "usage: kubestep COMMAND …
   record SESSION.yaml [-o OUT.json] [--pace GOLDEN.json] [--seed N]   play a session script and write a recording
   compare GOLDEN.json OURS.json [--twin TWIN.json] [--only PART]      what differs between two recordings
   vectors NAME CASES.json [-o OUT.json]                               the pure functions, case by case
+  replay SESSION [--hash]                                             a saved session (a link's text) or script, played again
   explore FILE [--crashes N]                                          every order on a small world
   sweep --seeds A..B                                                  random scenarios with faults, then heal and demand calm
+  bench NAME                                                          how fast and how large things are
 
 A command alone says more.";
 
@@ -17,9 +19,11 @@ fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let code = match args.split_first() {
         Some((name, rest)) => match name.as_str() {
+            "bench" => bench::main(rest),
             "compare" => compare::main(rest),
             "record" => record::main(rest),
             "vectors" => vectors::main(rest),
+            "replay" => replay::main(rest),
             "explore" => explore::main(rest),
             "sweep" => sweep::main(rest),
             _ => usage(),

@@ -19,7 +19,11 @@ pub fn main(args: &[String]) -> i32 {
             wrong += 1;
             println!("seed {seed}: {text}\n  {}\n  again: kubestep sweep {seed}", outcome.story.join("\n  "));
         } else if to - from == 1 {
-            println!("seed {seed}: calm and right\n  {}\n  hash {}", outcome.story.join("\n  "), outcome.hash);
+            println!(
+                "seed {seed}: calm and right\n  {}\n  hash {}",
+                outcome.story.join("\n  "),
+                outcome.hash
+            );
         }
     }
     println!("{} seeds, {wrong} wrong, {:.1} s", to - from, begun.elapsed().as_secs_f64());

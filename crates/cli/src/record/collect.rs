@@ -61,14 +61,17 @@ pub fn skipped(key: &Key) -> bool {
 impl Observer for Collector {
     fn see(&mut self, world: &World, _record: &Record) {
         for audit in world.audit() {
-            let silent = matches!(audit.verb, "get" | "list" | "watch") || matches!(audit.kind, Kind::Event | Kind::Lease);
+            let silent = matches!(audit.verb, "get" | "list" | "watch")
+                || matches!(audit.kind, Kind::Event | Kind::Lease);
             if !silent && !SYSTEM_NAMESPACES.contains(&&*audit.namespace) {
                 self.calls.push(audit.clone());
             }
         }
         for entry in world.store().log_after(self.last_revision) {
             if entry.key.kind == Kind::Event {
-                if let Some(event) = entry.new.clone().filter(|_| !SYSTEM_NAMESPACES.contains(&&*entry.key.namespace)) {
+                if let Some(event) =
+                    entry.new.clone().filter(|_| !SYSTEM_NAMESPACES.contains(&&*entry.key.namespace))
+                {
                     self.events.push((entry.at, event));
                 }
             } else if !skipped(&entry.key) && !only_heartbeat(entry) {

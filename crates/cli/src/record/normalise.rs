@@ -31,7 +31,9 @@ impl Normaliser {
             revisions: BTreeMap::new(),
             uuid: regex(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(  +\b)?"),
             time: regex(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)"),
-            mail: regex(r"(Mon|Tue|Wed|Thu|Fri|Sat|Sun), (\d\d) (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) (\d{4}) (\d\d:\d\d:\d\d) ([+-]\d\d)(\d\d)(  +\b)?"),
+            mail: regex(
+                r"(Mon|Tue|Wed|Thu|Fri|Sat|Sun), (\d\d) (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) (\d{4}) (\d\d:\d\d:\d\d) ([+-]\d\d)(\d\d)(  +\b)?",
+            ),
             zone: regex(r"(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d\.\d+) ([+-]\d\d)(\d\d)"),
             revision: regex(r#"("?resourceVersion"?: ?")(\d+)(")"#),
         }
@@ -43,7 +45,9 @@ impl Normaliser {
     }
 
     fn relative(&self, text: &str) -> String {
-        let Some(seconds) = precise(text).map(|at| at.nanos_since(self.base) as f64 / 1e9) else { return text.into() };
+        let Some(seconds) = precise(text).map(|at| at.nanos_since(self.base) as f64 / 1e9) else {
+            return text.into();
+        };
         if seconds.abs() > 12.0 * 3600.0 {
             return text.into();
         }
@@ -56,12 +60,26 @@ impl Normaliser {
             return text.into();
         }
         let uids = &mut self.uids;
-        let text = self.uuid.replace_all(text, |c: &Captures<'_>| keep_width(&c[0], Self::numbered(uids, "uid", c[0].trim_end()))).into_owned();
+        let text = self
+            .uuid
+            .replace_all(text, |c: &Captures<'_>| {
+                keep_width(&c[0], Self::numbered(uids, "uid", c[0].trim_end()))
+            })
+            .into_owned();
         let text = self.time.replace_all(&text, |c: &Captures<'_>| self.relative(&c[0])).into_owned();
-        let text = self.mail.replace_all(&text, |c: &Captures<'_>| keep_width(&c[0], self.relative(&rfc3339(c)))).into_owned();
-        let text = self.zone.replace_all(&text, |c: &Captures<'_>| self.relative(&format!("{}T{}{}:{}", &c[1], &c[2], &c[3], &c[4]))).into_owned();
+        let text = self
+            .mail
+            .replace_all(&text, |c: &Captures<'_>| keep_width(&c[0], self.relative(&rfc3339(c))))
+            .into_owned();
+        let text = self
+            .zone
+            .replace_all(&text, |c: &Captures<'_>| {
+                self.relative(&format!("{}T{}{}:{}", &c[1], &c[2], &c[3], &c[4]))
+            })
+            .into_owned();
         let revisions = &mut self.revisions;
-        let number = |c: &Captures<'_>| format!("{}{}{}", &c[1], Self::numbered(revisions, "rv", &c[2]), &c[3]);
+        let number =
+            |c: &Captures<'_>| format!("{}{}{}", &c[1], Self::numbered(revisions, "rv", &c[2]), &c[3]);
         self.revision.replace_all(&text, number).into_owned()
     }
 
@@ -92,7 +110,8 @@ impl Normaliser {
 }
 
 fn rfc3339(c: &Captures<'_>) -> String {
-    const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    const MONTHS: [&str; 12] =
+        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
     let month = MONTHS.iter().position(|m| *m == &c[3]).unwrap_or(0) + 1;
     format!("{}-{month:02}-{}T{}{}:{}", &c[4], &c[2], &c[5], &c[6], &c[7])
 }
@@ -100,7 +119,8 @@ fn rfc3339(c: &Captures<'_>) -> String {
 /// A moment with its fraction of a second.
 fn precise(text: &str) -> Option<Instant> {
     let whole = Time::parse(text)?.instant();
-    let fraction = text.split_once('.').map_or("", |(_, rest)| rest.split(['Z', '+', '-']).next().unwrap_or(""));
+    let fraction =
+        text.split_once('.').map_or("", |(_, rest)| rest.split(['Z', '+', '-']).next().unwrap_or(""));
     let nanos = format!("{fraction:0<9}").get(..9)?.parse::<i64>().ok()?;
     Some(Instant(whole.0 + nanos))
 }

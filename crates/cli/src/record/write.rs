@@ -15,17 +15,31 @@ fn seconds(span: Duration) -> f64 {
 }
 
 /// The whole recording.
-pub fn recording(script: &Script, slug: &str, world: &World, base: Instant, seen: &Collector, done: &[Done]) -> String {
+pub fn recording(
+    script: &Script,
+    slug: &str,
+    world: &World,
+    base: Instant,
+    seen: &Collector,
+    done: &[Done],
+) -> String {
     let mut n = Normaliser::new(base);
     let since = |at: Instant| seconds(at.since(base));
     let (changes, last) = changes(&mut n, &seen.changes, &since);
     let steps = steps(&mut n, done);
     let calls: Vec<Value> = seen.calls.iter().map(|c| call(&mut n, c, since(c.at))).collect();
-    let events: Vec<Value> = seen.events.iter().filter_map(|(at, o)| o.get::<Event>().map(|e| event(&mut n, e, since(*at + SEEN_AFTER)))).collect();
+    let events: Vec<Value> = seen
+        .events
+        .iter()
+        .filter_map(|(at, o)| o.get::<Event>().map(|e| event(&mut n, e, since(*at + SEEN_AFTER))))
+        .collect();
     let last = final_objects(&mut n, world, seen, &last);
-    let lists = [("steps", steps), ("changes", changes), ("calls", calls), ("events", events), ("final", last)];
+    let lists =
+        [("steps", steps), ("changes", changes), ("calls", calls), ("events", events), ("final", last)];
     let mut out = String::from("{");
-    for (key, value) in [("kubernetes", "v1.37.2"), ("session", slug), ("recorded", "2026-01-01"), ("title", &script.title)] {
+    for (key, value) in
+        [("kubernetes", "v1.37.2"), ("session", slug), ("recorded", "2026-01-01"), ("title", &script.title)]
+    {
         out.push_str(&format!("\n{}: {},", json!(key), json!(value)));
     }
     for (i, (key, items)) in lists.iter().enumerate() {
@@ -37,7 +51,11 @@ pub fn recording(script: &Script, slug: &str, world: &World, base: Instant, seen
     out
 }
 
-fn changes(n: &mut Normaliser, entries: &[LogEntry], since: &dyn Fn(Instant) -> f64) -> (Vec<Value>, BTreeMap<Key, Value>) {
+fn changes(
+    n: &mut Normaliser,
+    entries: &[LogEntry],
+    since: &dyn Fn(Instant) -> f64,
+) -> (Vec<Value>, BTreeMap<Key, Value>) {
     let mut last: BTreeMap<Key, Value> = BTreeMap::new();
     let mut out = vec![];
     for entry in entries {
@@ -76,7 +94,9 @@ fn merge_patch(old: &Value, new: &Value) -> Value {
     for (key, value) in b {
         match a.get(key) {
             Some(old) if old == value => {}
-            Some(old) if old.is_object() && value.is_object() => drop(patch.insert(key.clone(), merge_patch(old, value))),
+            Some(old) if old.is_object() && value.is_object() => {
+                drop(patch.insert(key.clone(), merge_patch(old, value)))
+            }
             _ => drop(patch.insert(key.clone(), value.clone())),
         }
     }
@@ -136,11 +156,18 @@ fn event(n: &mut Normaliser, e: &Event, at: f64) -> Value {
         "from": from, "message": n.text(&e.message), "count": count})
 }
 
-fn final_objects(n: &mut Normaliser, world: &World, seen: &Collector, last: &BTreeMap<Key, Value>) -> Vec<Value> {
+fn final_objects(
+    n: &mut Normaliser,
+    world: &World,
+    seen: &Collector,
+    last: &BTreeMap<Key, Value>,
+) -> Vec<Value> {
     let mut objects: Vec<(String, &Object)> = Kind::all()
         .flat_map(|k| world.store().list(k, None))
         .map(|o| (o.key(), o))
-        .filter(|(k, _)| !skipped(k) && (!seen.before.contains(k) || k.kind == Kind::Node || last.contains_key(k)))
+        .filter(|(k, _)| {
+            !skipped(k) && (!seen.before.contains(k) || k.kind == Kind::Node || last.contains_key(k))
+        })
         .map(|(k, o)| (format!("{}/{}/{}", k.kind, k.namespace, k.name), o))
         .collect();
     objects.sort_by(|a, b| a.0.cmp(&b.0));

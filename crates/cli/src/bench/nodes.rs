@@ -1,0 +1,29 @@
+//! A very large cluster: how far it can be loaded, and what a step costs then.
+
+use super::{measure, scene};
+use kubestep_cluster::World;
+
+const PODS_ON_A_NODE: usize = 30;
+
+pub(super) fn run(nodes: usize) {
+    let count = |n: usize| f64::from(u32::try_from(n).unwrap_or(u32::MAX));
+    let (mut world, boot) = measure::timed(|| World::boot(&scene::start(nodes)));
+    measure::say(&format!("{nodes} nodes, boot until ready"), boot, "ms", 1);
+    measure::say(&format!("{nodes} nodes, resident"), measure::resident(), "MiB", 1);
+    let pods = nodes * PODS_ON_A_NODE;
+    let (ran, cpu) = measure::timed(|| {
+        world.act(scene::apply(scene::manifest(pods, false)));
+        scene::until_calm(&mut world, pods * 400)
+    });
+    let name = format!("{nodes} nodes, {pods} pods");
+    measure::say(&format!("{name}, to calm"), cpu, "ms", 1);
+    measure::say(&format!("{name}, calm"), count(usize::from(ran.calm)), "yes=1", 1);
+    measure::say(&format!("{name}, records"), count(ran.records), "records", 1);
+    measure::say(&format!("{name}, resident"), measure::resident(), "MiB", 1);
+    let mut times = vec![];
+    for _ in 0..10_000 {
+        let Some((_, step)) = world.next() else { break };
+        times.push(measure::clocked(|| world.advance(&step)).1);
+    }
+    measure::say_spread(&format!("{name}, one inner step"), times, "ms");
+}

@@ -1,0 +1,57 @@
+//! Reads the recordings of real clusters that the tests hold the simulator against.
+
+use serde_json::Value;
+use std::path::PathBuf;
+
+/// The sessions, by the names of their files.
+pub const SESSIONS: [&str; 21] = [
+    "s01-missing-tag",
+    "s01b-quarter-missing",
+    "s02-typo-undo",
+    "s02b-scaled-from-zero",
+    "s03-labels-and-selectors",
+    "s04-relabel-a-pod",
+    "s06-hand-on-the-replicaset",
+    "s07-apply-and-other-writers",
+    "s08-deleting",
+    "s09-quota-blocks-pods",
+    "s13-pending-for-cpu",
+    "s14-unmet-wishes",
+    "s15-service-typo",
+    "s16-endpoints-during-a-rollout",
+    "s22-revision-history",
+    "s23-pause-resume",
+    "s25-surge-and-unavailable",
+    "s26-restart-and-annotations",
+    "s34-proportional-scaling",
+    "s35-rollover",
+    "s36-min-ready-seconds",
+];
+
+/// The root of the workspace.
+pub fn root() -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+}
+
+/// The text of a file below `tests/golden`.
+pub fn text(path: &str) -> String {
+    let file = root().join("tests/golden").join(path);
+    std::fs::read_to_string(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display()))
+}
+
+/// The value of a JSON file below `tests/golden`.
+pub fn json(path: &str) -> Value {
+    serde_json::from_str(&text(path)).unwrap_or_else(|e| panic!("{path}: {e}"))
+}
+
+/// Does something for each item, on two threads; the results in the items' order.
+pub fn on_two_threads<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let work = &work;
+    let half = |first: usize| move || items.iter().skip(first).step_by(2).map(work).collect::<Vec<R>>();
+    let (even, odd) = std::thread::scope(|scope| {
+        let other = scope.spawn(half(1));
+        (half(0)(), other.join().unwrap_or_else(|e| std::panic::resume_unwind(e)))
+    });
+    let (mut even, mut odd) = (even.into_iter(), odd.into_iter());
+    (0..items.len()).filter_map(|i| if i % 2 == 0 { even.next() } else { odd.next() }).collect()
+}
