@@ -138,8 +138,18 @@ mod tests {
     const SCRIPT: &str = "id: small
 images:
   web:1: {pullSeconds: 1}
+files:
+  web.yaml: |
+    apiVersion: apps/v1
+    kind: Deployment
+    metadata: {name: web}
+    spec:
+      selector: {matchLabels: {app: web}}
+      template:
+        metadata: {labels: {app: web}}
+        spec: {containers: [{name: web, image: web:1}]}
 steps:
-- kubectl: create deployment web --image=web:1
+- kubectl: apply -f web.yaml
 - wait: 20
 ";
 
