@@ -112,6 +112,8 @@ export class Page {
   }
 
   async write(text) {
+    // The plain field gives way to the editor once it is loaded: a person would see that, a script has to wait for it.
+    await this.tab.locator(".cm-content").first().waitFor({ timeout: 20_000 });
     await this.manifest.fill(text);
   }
 
