@@ -263,16 +263,15 @@ impl History {
         self.branches.iter().flat_map(|b| &b.moments).filter(|m| m.world.is_some()).count()
     }
 
-    /// Begins a new branch at the moment that is looked at, if it lies in the past.
-    pub fn part(&mut self) {
-        self.fork_if_past();
-    }
-
     /// If the person looks at the past, what they do next begins a new branch there.
     fn fork_if_past(&mut self) {
-        if self.at_present() {
-            return;
+        if !self.at_present() {
+            self.part();
         }
+    }
+
+    /// Begins a new branch at the step that is looked at.
+    pub fn part(&mut self) {
         let live = self.world_at(self.cursor);
         let b = self.current();
         let moments = b.moments[..=self.cursor].to_vec();

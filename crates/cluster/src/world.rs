@@ -76,6 +76,10 @@ impl World {
     pub fn flights(&self) -> impl Iterator<Item = (&FlightId, &Flight)> {
         self.flights.iter().map(|(id, f)| (id, &**f))
     }
+    /// One request on its way.
+    pub fn flight(&self, id: FlightId) -> Option<&Flight> {
+        self.flights.get(&id).map(|f| &**f)
+    }
     /// The images that can be pulled.
     pub fn registry(&self) -> &Registry {
         &self.registry
@@ -107,7 +111,11 @@ impl World {
 
     /// Who could move next and when it would, in the order of time.
     pub fn enabled(&self) -> Vec<(Instant, Step)> {
-        self.due.iter().map(|(at, step)| (at, step.clone())).collect()
+        self.due().map(|(at, step)| (at, step.clone())).collect()
+    }
+    /// As [`World::enabled`], one by one and without copies.
+    pub fn due(&self) -> impl Iterator<Item = (Instant, &Step)> {
+        self.due.iter()
     }
     /// The step that comes next: by time, or of the program that has the cluster to itself.
     pub fn next(&self) -> Option<(Instant, Step)> {

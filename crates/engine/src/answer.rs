@@ -9,8 +9,9 @@ use crate::{
     session::Session,
     words,
 };
+use kubestep_lessons::question::Question;
 use kubestep_protocol::{
-    BranchId, Command, CommandId, Loaded, LoadedBy, Moment, NodeAct, Rich, Shared, Stop, Update,
+    BranchId, Command, CommandId, Loaded, LoadedBy, Moment, NodeAct, Rich, Shared, Stop, Until, Update,
 };
 use std::time::Duration;
 
@@ -25,6 +26,9 @@ impl Engine {
             Command::LoadLink(text) => self.load_link(text, out),
             Command::Restore { save, moment } => self.restore(save, *moment, out),
             _ if self.session.is_none() => refused("Nothing is loaded."),
+            Command::Until(Until::Question(text)) if Question::parse(text).is_err() => {
+                refused(&Question::parse(text).err().unwrap_or_default())
+            }
             _ => match self.goal(&command) {
                 Some(goal) => {
                     if let Some(session) = self.session.as_ref() {
@@ -143,7 +147,7 @@ impl Engine {
         match command {
             Command::Back if session.step() == 0 => return refused("No step before this one."),
             Command::Back => session.seek(session.step() - 1),
-            Command::Forward if session.history.at_present() => return refused("No step after this one."),
+            Command::Forward if session.at_present() => return refused("No step after this one."),
             Command::Forward => session.seek(session.step() + 1),
             Command::Seek(moment) => {
                 if moment.branch.0 as usize != session.history.branch() {

@@ -11,6 +11,11 @@ pub(crate) struct Ids {
 }
 
 impl Ids {
+    /// The number that a name has.
+    pub(crate) fn get(&self, name: &str) -> Option<Id> {
+        self.given.get(name).copied()
+    }
+
     /// The number of a name; a new one if it has none.
     pub(crate) fn of(&mut self, name: &str) -> Id {
         if let Some(id) = self.given.get(name) {

@@ -47,14 +47,15 @@ struct Packed {
     /// Where it stands: record and nanoseconds.
     end: (u64, i64),
     files: Vec<(String, String)>,
+    /// Of the world there; empty where nobody will compare.
     hash: String,
 }
 
-fn pack(session: &Session, step: usize, files: &[Doc]) -> Packed {
+fn pack(session: &Session, step: usize, whole: bool, files: &[Doc]) -> Packed {
     let branch = &session.history.branches()[session.history.branch()];
     let step = step.min(branch.moments.len() - 1);
     let moment = &branch.moments[step];
-    let at_present = step + 1 >= branch.moments.len();
+    let at_present = whole || (step + 1 >= branch.moments.len() && !session.between);
     let count = if at_present { branch.inputs.len() } else { moment.inputs };
     // A line that parted from the scenario's own beginning says where.
     let shared = session.shared_with_root().min(step);
@@ -63,10 +64,10 @@ fn pack(session: &Session, step: usize, files: &[Doc]) -> Packed {
     let rows = branch.inputs.iter().zip(&session.track().saved).take(count).skip(skip);
     let inputs = rows.map(|(input, saved)| (input.after, input.at.0, saved.clone())).collect();
     let live = session.history.live();
-    let (end, world) = if at_present {
-        ((live.next_record(), live.now().0), live.clone())
-    } else {
-        ((moment.next_record, moment.at.0), session.history.world_at(step))
+    let end = match at_present {
+        false if session.between => (session.world().next_record(), session.world().now().0),
+        true => (live.next_record(), live.now().0),
+        false => (moment.next_record, moment.at.0),
     };
     Packed {
         scenario: session.scenario.clone(),
@@ -74,7 +75,7 @@ fn pack(session: &Session, step: usize, files: &[Doc]) -> Packed {
         inputs,
         end,
         files: files.iter().map(|f| (f.name.clone(), f.text.clone())).collect(),
-        hash: world.hash(),
+        hash: String::new(),
     }
 }
 
@@ -92,13 +93,14 @@ fn checksum(bytes: &[u8]) -> u32 {
 
 /// The link to the moment that is looked at, and the hash of the world there.
 pub(crate) fn share(session: &Session, files: &[Doc]) -> (String, String) {
-    let packed = pack(session, session.step(), files);
+    let mut packed = pack(session, session.step(), false, files);
+    packed.hash = session.world().hash();
     (encode(&packed), packed.hash)
 }
 
 /// The session as it now is, for the page to keep.
 pub(crate) fn keep(session: &Session) -> String {
-    encode(&pack(session, session.history.last(), &[]))
+    encode(&pack(session, session.history.last(), true, &[]))
 }
 
 /// A session that was opened from text.
@@ -172,7 +174,7 @@ fn replay(packed: Packed) -> Result<Opened, LinkRefused> {
     if packed.parted != Some(packed.end) || !packed.inputs.is_empty() {
         session.run_to(packed.end.0, Instant(packed.end.1));
     }
-    let differs = session.world().hash() != packed.hash;
+    let differs = !packed.hash.is_empty() && session.world().hash() != packed.hash;
     let files = if packed.files.is_empty() {
         files
     } else {

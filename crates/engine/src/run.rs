@@ -1,10 +1,11 @@
 //! Runs: what moves on in slices until it has done what was asked.
 
 use crate::session::{Session, key_of};
-use kubestep_cluster::{Record, What};
-use kubestep_insight::{Kind, Verdict, settled, verdict};
-use kubestep_model::{Instant, Key, Kind as ObjectKind};
-use kubestep_protocol::{Rich, Stop, Until, VerdictKind};
+use kubestep_cluster::{ChangeRef, Record, What};
+use kubestep_insight::{Kind, kind, settled};
+use kubestep_lessons::question::Question;
+use kubestep_model::{Deployment, Instant, Key, Object};
+use kubestep_protocol::{Rich, Span, Stop, Until, VerdictKind};
 use std::{sync::Arc, time::Duration};
 
 /// The bounds of runs that wait for something.
@@ -77,30 +78,57 @@ impl Run {
 
     /// Where the branch has steps ahead, they are gone through, not made again.
     fn replay(&mut self, session: &mut Session) -> Option<Stop> {
-        while !session.history.at_present() {
+        while !session.at_present() {
             let next = session.history.cursor() + 1;
-            let at = session.moment(next).map_or(Instant::NEVER, |m| m.at);
-            if matches!(self.goal, Goal::Time { end, .. } if at > end) {
-                return Some(Stop::Finished);
-            }
-            session.seek(next);
-            self.steps += 1;
-            let records: Vec<Arc<Record>> = session.history.records_of(next).to_vec();
-            let settled = records.iter().any(|r| self.settles(r));
-            let ended = match &self.goal {
-                Goal::Step { .. } => true,
-                Goal::Reconcile { .. } => settled,
-                Goal::Time { steps, .. } => self.steps >= *steps,
-                Goal::Calm | Goal::Until(_) => false,
+            let Some(at) = session.moment(next).map(|m| m.at) else {
+                return self.reach_present(session);
             };
-            if ended {
+            if let Goal::Time { end, .. } = self.goal
+                && at > end
+            {
+                session.wait_in_past(end);
                 return Some(Stop::Finished);
             }
-            if let Some(stop) = records.last().and_then(|r| self.waited_for(session, r)) {
+            if next == session.history.last() {
+                session.seek_before_present();
+            } else {
+                session.seek(next);
+            }
+            self.steps += 1;
+            if let Some(stop) = self.replayed(session, next) {
                 return Some(stop);
             }
         }
         None
+    }
+
+    /// After the last step of a branch comes its present, which may be later.
+    fn reach_present(&self, session: &mut Session) -> Option<Stop> {
+        if let Goal::Time { end, .. } = self.goal
+            && session.history.live().now() > end
+        {
+            session.wait_in_past(end);
+            return Some(Stop::Finished);
+        }
+        session.show_present();
+        None
+    }
+
+    /// Whether the run ends at a step that was gone through.
+    fn replayed(&mut self, session: &mut Session, step: usize) -> Option<Stop> {
+        let records: Vec<Arc<Record>> = session.history.records_of(step).to_vec();
+        let settled = records.iter().any(|r| self.settles(r));
+        let stop = match &self.goal {
+            Goal::Step { .. } => Some(Stop::Finished),
+            Goal::Reconcile { .. } => settled.then_some(Stop::Finished),
+            Goal::Time { steps, .. } => (self.steps >= *steps).then_some(Stop::Finished),
+            Goal::Calm => was_calm(session, step),
+            Goal::Until(_) => records.last().and_then(|r| self.waited_for(session, r)),
+        };
+        if stop.is_some() && step == session.history.last() {
+            session.show_present();
+        }
+        stop
     }
 
     fn inner_step(&mut self, session: &mut Session) -> Option<Stop> {
@@ -126,6 +154,12 @@ impl Run {
         if matches!(self.goal, Goal::Calm)
             && self.inner == 0
             && let Some(stop) = calm(session)
+        {
+            return Some(stop);
+        }
+        if self.inner == 0
+            && let Goal::Until(Until::Question(text)) = &self.goal
+            && let Some(stop) = answered(session, text)
         {
             return Some(stop);
         }
@@ -190,11 +224,8 @@ impl Run {
                 record.changes.iter().any(|c| c.key == key).then(|| words("It has changed.")).flatten()
             }
             Until::Spoken => {
-                let warned = record
-                    .changes
-                    .iter()
-                    .any(|c| c.key.kind == ObjectKind::Event && is_warning(session, &c.key));
-                warned.then(|| words("Somebody has said something.")).flatten()
+                let spoke = record.changes.iter().any(|c| speaks(session, c));
+                spoke.then(|| words("Somebody has said something.")).flatten()
             }
             Until::PastLimit => {
                 let now = session.history.live().now();
@@ -205,14 +236,44 @@ impl Run {
                     .then(|| words("A gap is older than your limit."))
                     .flatten()
             }
-            Until::Moves(_) | Until::Question(_) => None,
+            Until::Moves(id) => {
+                let What::Served { who, .. } = &record.what else { return None };
+                let acts = !record.changes.is_empty() && session.loop_of(who) == Some(*id);
+                acts.then(|| words("It has acted.")).flatten()
+            }
+            Until::Question(text) => answered(session, text),
         }
     }
 }
 
-fn is_warning(session: &Session, key: &Key) -> bool {
-    let event = session.history.live().store().get(key).and_then(|o| o.get::<kubestep_model::Event>());
-    event.is_some_and(|e| e.r#type == "Warning")
+/// Whether a question is true now.
+fn answered(session: &Session, text: &str) -> Option<Stop> {
+    let question = Question::parse(text).ok()?;
+    let words = || Rich::words("It is so: ").then(Span::Code(text.into()));
+    question.holds(session.history.live()).then(|| Stop::True(words()))
+}
+
+/// Whether a change is a word about something that is not as asked: a new warning, or a condition that changed.
+fn speaks(session: &Session, change: &ChangeRef) -> bool {
+    let store = session.history.live().store();
+    let Some(entry) = store.entry(change.revision) else { return false };
+    match (&entry.old, &entry.new) {
+        (None, Some(Object::Event(event))) => event.r#type == "Warning",
+        (Some(Object::Deployment(old)), Some(Object::Deployment(new))) => {
+            let words = |d: &Deployment| -> Vec<(String, String, String)> {
+                d.status
+                    .conditions
+                    .iter()
+                    .map(|c| (c.r#type.clone(), c.status.clone(), c.reason.clone()))
+                    .collect()
+            };
+            words(old) != words(new)
+        }
+        (Some(Object::ReplicaSet(old)), Some(Object::ReplicaSet(new))) => {
+            old.status.conditions.len() != new.status.conditions.len()
+        }
+        _ => false,
+    }
 }
 
 /// A kubelet looks at its containers once a second: what a person did last has been seen by everybody after that.
@@ -224,12 +285,22 @@ fn noticed(session: &Session) -> bool {
     inputs.last().is_none_or(|input| session.history.live().now().since(input.at) >= RELIST)
 }
 
+/// Whether a step that was made before was a calm one: nothing followed for a while.
+fn was_calm(session: &Session, step: usize) -> Option<Stop> {
+    let world = session.world();
+    let next = session.moment(step + 1)?;
+    match kind(world, &session.note().gaps) {
+        Kind::Converged if next.at.since(world.now()) >= RELIST => Some(Stop::Calm(VerdictKind::Converged)),
+        Kind::Stalled => Some(Stop::Calm(VerdictKind::Stalled)),
+        Kind::Converged | Kind::Converging => None,
+    }
+}
+
 /// Whether the present is calm, and how.
 fn calm(session: &Session) -> Option<Stop> {
     let world = session.history.live();
     let gaps = &session.track().notes.last()?.gaps;
-    let Verdict { kind, .. } = verdict(world, gaps);
-    match kind {
+    match kind(world, gaps) {
         Kind::Converged if settled(world) && noticed(session) => Some(Stop::Calm(VerdictKind::Converged)),
         Kind::Stalled => Some(Stop::Calm(VerdictKind::Stalled)),
         Kind::Converged | Kind::Converging => None,

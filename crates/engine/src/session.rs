@@ -1,11 +1,17 @@
 //! A history with what the page needs beside it: gaps and marks of every step, what was put in, what it counts from.
 
-use crate::{ids::Ids, link::Saved, words};
-use kubestep_cluster::{Act, ChangeKind, ClientId, History, Moment, ProcessId, Record, Start, What, World};
+use crate::{ids::Ids, link::Saved, view::Made, words};
+use kubestep_cluster::{
+    Act, ChangeKind, ClientId, History, Moment, ProcessId, Record, Start, What, World, loops::ALL,
+};
 use kubestep_insight::Gaps;
 use kubestep_model::{Instant, Key, Object};
-use kubestep_protocol::{At, Doc, ObjectRef, Who};
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
+use kubestep_protocol::{At, Doc, GapSpan, Id, Lane, Mark, ObjectRef, Timeline, Who};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
 
 /// The terminal whose output is the answer to Apply.
 pub(crate) const APPLY: u32 = 1000;
@@ -19,11 +25,8 @@ const MOST_FILES: usize = 200;
 pub(crate) struct Note {
     /// The open gaps after it.
     pub(crate) gaps: Gaps,
-    /// Who moved, and the lane's name.
-    pub(crate) who: Who,
-    pub(crate) lane: String,
-    /// Something was committed.
-    pub(crate) stored: bool,
+    /// How many spans of the score's gaps there were after it.
+    pub(crate) spans: usize,
 }
 
 /// The notes of one branch, and what was put in to make it.
@@ -31,6 +34,34 @@ pub(crate) struct Note {
 pub(crate) struct Track {
     pub(crate) notes: Vec<Note>,
     pub(crate) saved: Vec<Saved>,
+    /// Lanes, marks and gaps, one mark for each note but the first.
+    pub(crate) score: Timeline,
+}
+
+impl Track {
+    /// Adds the note of a step, and its mark.
+    fn push(&mut self, gaps: Gaps, at: At, opened: Option<At>, mark: Option<(Who, String, bool)>) {
+        let score = &mut self.score;
+        if let Some((who, name, stored)) = mark {
+            let lane = score.lanes.iter().position(|l| l.who == who && l.name == name).unwrap_or_else(|| {
+                score.lanes.push(Lane { who, name });
+                score.lanes.len() - 1
+            });
+            score.marks.push(Mark { at, lane: u8::try_from(lane).unwrap_or(u8::MAX), stored });
+        }
+        if score.gaps.last().is_none_or(|g| g.opened != opened) {
+            score.gaps.push(GapSpan { from: at, opened });
+        }
+        self.notes.push(Note { gaps, spans: score.gaps.len() });
+    }
+
+    /// Leaves only the first steps.
+    fn cut(&mut self, notes: usize, saved: usize) {
+        self.notes.truncate(notes);
+        self.saved.truncate(saved);
+        self.score.marks.truncate(notes.saturating_sub(1));
+        self.score.gaps.truncate(self.notes.last().map_or(0, |n| n.spans));
+    }
 }
 
 /// A session.
@@ -41,7 +72,11 @@ pub(crate) struct Session {
     /// The world that is looked at.
     shown: World,
     pub(crate) peeking: Option<usize>,
+    /// Time was let pass in the past: what is looked at lies between the step and the next one.
+    pub(crate) between: bool,
     pub(crate) ids: Ids,
+    /// The rows of pods that were last made, by uid.
+    pub(crate) made: BTreeMap<Arc<str>, Made>,
     pub(crate) scenario: String,
     pub(crate) title: String,
     /// How many inputs are the scenario's own.
@@ -62,14 +97,19 @@ impl Session {
         let shown = history.live().clone();
         let mut ids = Ids::default();
         ids.images(shown.registry().0.keys().map(|name| &**name));
-        let first = Note { gaps: Gaps::begin(&shown), who: Who::Other, lane: String::new(), stored: false };
+        let mut track = Track::default();
+        let gaps = Gaps::begin(&shown);
+        let opened = gaps.oldest().map(|_| At(0));
+        track.push(gaps, At(0), opened, None);
         Session {
             zero: shown.now(),
             history,
-            tracks: vec![Track { notes: vec![first], saved: vec![] }],
+            tracks: vec![track],
             shown,
             peeking: None,
+            between: false,
             ids,
+            made: BTreeMap::new(),
             scenario: String::new(),
             title: String::new(),
             scenario_inputs: 0,
@@ -77,6 +117,13 @@ impl Session {
             limit: Duration::from_secs(300),
             files: BTreeSet::new(),
         }
+    }
+
+    /// The row of the loop that asks under this name.
+    pub(crate) fn loop_of(&self, agent: &str) -> Option<Id> {
+        let controller = ALL.iter().find(|c| c.actor() == agent).map(|c| c.name().to_string());
+        let agents = || self.shown.processes().map(|(id, _)| id.to_string()).find(|name| name == agent);
+        self.ids.get(&format!("loop:{}", controller.or_else(agents)?))
     }
 
     /// The last step that the current branch has in common with the first one.
@@ -136,6 +183,7 @@ impl Session {
     /// Looks at a step for good.
     pub(crate) fn seek(&mut self, step: usize) {
         self.peeking = None;
+        self.between = false;
         self.shown = self.history.seek(step);
         if self.history.at_present() {
             self.look_at_present();
@@ -154,18 +202,43 @@ impl Session {
         self.history.switch(branch);
         self.look_at_present();
     }
+    /// Whether the present is looked at, and nothing of this branch lies ahead.
+    pub(crate) fn at_present(&self) -> bool {
+        self.history.at_present() && !self.between
+    }
+    /// Looks at the last step as it was made, not at the present, which may be later.
+    pub(crate) fn seek_before_present(&mut self) {
+        let last = self.history.last();
+        self.seek(last);
+        self.shown = self.history.world_at(last);
+        self.between = true;
+    }
+    /// Lets time pass in the past, where the next step of this branch comes later than this.
+    pub(crate) fn wait_in_past(&mut self, end: Instant) {
+        while let Some((_, step)) = self.shown.next().filter(|(due, _)| *due <= end) {
+            self.shown.advance(&step);
+        }
+        self.shown.idle_until(end);
+        self.between = true;
+    }
+
     /// Throws kept worlds away; the one that is looked at is made again.
     pub(crate) fn drop_worlds(&mut self) {
         self.history.drop_worlds();
-        if self.history.at_present() {
+        if self.at_present() {
             self.look_at_present();
-        } else {
-            self.shown = self.history.world_at(self.step());
+            return;
+        }
+        let now = self.shown.now();
+        self.shown = self.history.world_at(self.step());
+        if self.between {
+            self.wait_in_past(now);
         }
     }
 
     fn look_at_present(&mut self) {
         self.peeking = None;
+        self.between = false;
         self.shown = self.history.live().clone();
     }
 
@@ -173,14 +246,22 @@ impl Session {
     fn follow(&mut self, record: &Arc<Record>) {
         self.begin_track();
         self.name_changes(record);
-        let live = self.history.live();
-        let track = &mut self.tracks[self.history.branch()];
-        while track.notes.len() <= self.history.last() {
-            let mut gaps = track.notes.last().map_or_else(|| Gaps::begin(live), |n| n.gaps.clone());
+        if self.track().notes.len() <= self.history.last() {
+            let live = self.history.live();
+            let last = self.track().notes.last();
+            let mut gaps = last.map_or_else(|| Gaps::begin(live), |n| n.gaps.clone());
             gaps.follow(live, &record.changes);
             let (who, lane) = words::who::of_record(record, live);
-            track.notes.push(Note { gaps, who, lane, stored: !record.changes.is_empty() });
+            self.note_step(gaps, (who, lane, !record.changes.is_empty()));
         }
+    }
+
+    /// Puts down a step that was just made.
+    fn note_step(&mut self, gaps: Gaps, mark: (Who, String, bool)) {
+        let at = self.at(self.moment(self.history.last()).map_or(self.shown.now(), |m| m.at));
+        let opened = gaps.oldest().map(|(_, g)| self.at(g.opened));
+        let branch = self.history.branch();
+        self.tracks[branch].push(gaps, at, opened, Some(mark));
     }
 
     /// Gives numbers to what is new, in the order in which it comes about: the same ones at every replay.
@@ -209,9 +290,8 @@ impl Session {
         if branch >= self.tracks.len() {
             let (parent, step) = self.history.branches()[branch].parent.unwrap_or((0, 0));
             let mut track = self.tracks[parent].clone();
-            track.notes.truncate(step + 1);
             let inputs = self.history.branches()[branch].moments.get(step).map_or(0, |m| m.inputs);
-            track.saved.truncate(inputs);
+            track.cut(step + 1, inputs);
             self.tracks.push(track);
         }
     }
@@ -220,9 +300,9 @@ impl Session {
     pub(crate) fn mark_wait(&mut self) {
         if self.history.mark_wait() {
             self.begin_track();
-            let notes = &mut self.tracks[self.history.branch()].notes;
-            let gaps = notes.last().map_or_else(|| Gaps::begin(self.history.live()), |n| n.gaps.clone());
-            notes.push(Note { gaps, who: Who::Other, lane: "time".into(), stored: false });
+            let last = self.track().notes.last();
+            let gaps = last.map_or_else(|| Gaps::begin(self.history.live()), |n| n.gaps.clone());
+            self.note_step(gaps, (Who::Other, "time".into(), false));
         }
     }
 
@@ -258,6 +338,12 @@ impl Session {
 
     /// A person acts. `saved` is the act in a form that can be kept.
     pub(crate) fn act(&mut self, act: Act, saved: Saved) {
+        if self.between {
+            // The person acts where time was let pass in the past: that time passes on the new branch, too.
+            let (record, at) = (self.shown.next_record(), self.shown.now());
+            self.part();
+            self.run_to(record, at);
+        }
         self.mark_wait();
         let record = self.history.act(act);
         self.follow(&record);

@@ -11,29 +11,32 @@ mod rows;
 mod terminal;
 mod timeline;
 
-pub(crate) use pods::status_words;
+pub(crate) use pods::{Made, status_words};
 pub(crate) use rows::gap;
 
 use crate::session::Session;
+use kubestep_insight::verdict;
 use kubestep_protocol::{Frame, Id};
 use std::sync::Arc;
 
 /// The picture of the moment that is looked at. Rows that are equal to those of the last picture keep their place in memory.
 pub(crate) fn frame(session: &mut Session, last: Option<&Frame>) -> Frame {
-    let board = board::Board::new(session);
+    let world = session.world().clone();
+    let board = board::Board::new(&world);
+    let found = verdict(&world, &session.note().gaps);
     // Nodes come first: rows and pods name them, and their numbers are to follow their own order.
     let mut frame = Frame {
         nodes: nodes::nodes(session, &board),
         rows: rows::rows(session, &board),
         pods: pods::pods(session, &board),
-        images: images::images(session),
-        loops: loops::loops(session),
-        terminal: terminal::entries(session),
+        images: images::images(session, &world),
+        loops: loops::loops(session, &found),
+        terminal: terminal::entries(session, &world),
         faults: faults::items(session),
         timeline: timeline::timeline(session),
         ..Frame::default()
     };
-    frame.head = head::head(session);
+    frame.head = head::head(session, &found);
     if let Some(last) = last {
         share(&mut frame.rows, &last.rows, |r| r.id);
         share(&mut frame.pods, &last.pods, |r| r.id);
@@ -49,6 +52,7 @@ pub(crate) fn frame(session: &mut Session, last: Option<&Frame>) -> Frame {
 fn share<T: PartialEq>(new: &mut [Arc<T>], old: &[Arc<T>], id: impl Fn(&T) -> Id) {
     for row in new {
         if let Ok(i) = old.binary_search_by_key(&id(row), |o| id(o))
+            && !Arc::ptr_eq(&old[i], row)
             && *old[i] == **row
         {
             *row = old[i].clone();

@@ -185,7 +185,7 @@ fn deployment(world: &World, object: &Object, d: &Deployment) -> Next {
     }
     let new = new_replica_set(world.store(), d);
     if let Some(set) = new
-        && crate::measure(&Object::from(set.clone())).is_some()
+        && crate::gap::is_short(set)
     {
         return Next::Object(set.key());
     }
@@ -201,8 +201,7 @@ fn deployment(world: &World, object: &Object, d: &Deployment) -> Next {
 
 fn replica_set(world: &World, object: &Object, set: &ReplicaSet) -> Next {
     let pods = pods_of(world.store(), object);
-    let open =
-        |p: &&&Pod| crate::measure(&Object::from((**p).clone())).is_some() && !p.metadata.is_terminating();
+    let open = |p: &&&Pod| crate::gap::is_open(p) && !p.metadata.is_terminating();
     // A pod that stalls says more than one that is under way; of those, the oldest.
     let worst = pods
         .iter()

@@ -59,6 +59,19 @@ pub fn why(world: &World, gaps: &Gaps, key: &Key) -> Vec<Link> {
     links
 }
 
+/// The end of that chain: what the gap waits for, and the object at which it does.
+pub fn end(world: &World, gaps: &Gaps, key: &Key) -> Option<(Key, Blocker)> {
+    gaps.get(key)?;
+    let mut at = key.clone();
+    for _ in 0..LONGEST {
+        match next(world, world.store().get(&at)?) {
+            Next::Object(below) => at = below,
+            Next::End(blocker) => return Some((at, blocker)),
+        }
+    }
+    None
+}
+
 /// The cluster's own word about an object whose gap is open.
 fn said(world: &World, object: &Object) -> Said {
     let key = object.key();

@@ -48,6 +48,16 @@ pub fn measure(object: &Object) -> Option<Measure> {
     }
 }
 
+/// Whether a pod that is not to go is not yet where it is to be.
+pub(crate) fn is_open(pod: &Pod) -> bool {
+    pod.status.phase != "Succeeded" && !pod.is_ready()
+}
+
+/// Whether a ReplicaSet that is not to go has an open gap.
+pub(crate) fn is_short(set: &ReplicaSet) -> bool {
+    set.metadata.is_terminating() || replica_set_gap(set).is_some()
+}
+
 fn deployment_gap(d: &Deployment) -> Option<Measure> {
     let (want, status) = (d.replicas(), &d.status);
     let deadline =

@@ -1,7 +1,7 @@
 //! All open gaps of a world and their ages, followed from step to step.
 
 use crate::{Measure, measure};
-use imbl::OrdMap;
+use imbl::{OrdMap, OrdSet};
 use kubestep_cluster::{ChangeRef, World};
 use kubestep_model::{Instant, Key, Object};
 
@@ -20,6 +20,10 @@ pub struct Gap {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Gaps {
     open: OrdMap<Key, Gap>,
+    /// The same in the order of their age; of equals, the one highest in the chain of owners, then the first by name.
+    by_age: OrdSet<(Instant, u8, Key)>,
+    /// When a gap last opened, got smaller or closed.
+    moved: Instant,
     /// Since when there has been none, if there is none.
     closed: Instant,
 }
@@ -27,7 +31,7 @@ pub struct Gaps {
 impl Gaps {
     /// The gaps of a world that was just started; their ages count from now.
     pub fn begin(world: &World) -> Self {
-        let mut gaps = Gaps { open: OrdMap::new(), closed: world.now() };
+        let mut gaps = Gaps { moved: world.now(), closed: world.now(), ..Gaps::default() };
         for object in world.store().all() {
             gaps.look(&object.key(), Some(object), world.now());
         }
@@ -47,14 +51,24 @@ impl Gaps {
 
     fn look(&mut self, key: &Key, object: Option<&Object>, now: Instant) {
         let Some(fresh) = object.and_then(measure) else {
-            self.open.remove(key);
+            if let Some(old) = self.open.remove(key) {
+                self.by_age.remove(&(old.opened, rank(key), key.clone()));
+                self.moved = now;
+            }
             return;
         };
         let gap = match self.open.get(key) {
-            None => Gap { measure: fresh, opened: now, moved: now },
+            None => {
+                self.by_age.insert((now, rank(key), key.clone()));
+                self.moved = now;
+                Gap { measure: fresh, opened: now, moved: now }
+            }
             Some(old) => {
-                let moved = if fresh.distance < old.measure.distance { now } else { old.moved };
-                Gap { measure: fresh, opened: old.opened, moved }
+                let better = fresh.distance < old.measure.distance;
+                if better {
+                    self.moved = now;
+                }
+                Gap { measure: fresh, opened: old.opened, moved: if better { now } else { old.moved } }
             }
         };
         self.open.insert(key.clone(), gap);
@@ -80,9 +94,15 @@ impl Gaps {
         self.closed
     }
 
+    /// When a gap last opened, got smaller or closed.
+    pub fn last_moved(&self) -> Instant {
+        self.moved
+    }
+
     /// The gap that has been open longest; of equals, the one highest in the chain of owners, then the first by name.
     pub fn oldest(&self) -> Option<(&Key, &Gap)> {
-        self.open.iter().min_by_key(|(key, gap)| (gap.opened, rank(key), (*key).clone()))
+        let (_, _, key) = self.by_age.get_min()?;
+        self.open.get_key_value(key)
     }
 }
 

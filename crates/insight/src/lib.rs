@@ -14,7 +14,7 @@ pub mod sweep;
 mod verdict;
 
 pub use blocker::{Blocker, Refusal};
-pub use chain::{Link, Said, why};
+pub use chain::{Link, Said, end, why};
 pub use gap::{Measure, measure};
 pub use gaps::{Gap, Gaps};
-pub use verdict::{Kind, Verdict, but, settled, verdict};
+pub use verdict::{Kind, Verdict, but, kind, settled, verdict};

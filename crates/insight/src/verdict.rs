@@ -1,6 +1,6 @@
 //! The verdict: converged, converging, or stalled since when.
 
-use crate::{Blocker, Gaps, why};
+use crate::{Blocker, Gaps, end};
 use kubestep_cluster::{ProcessId, Step, World};
 use kubestep_model::{Endpoint, EndpointSlice, Instant, Key, Kind as ObjectKind, Service};
 use std::time::Duration;
@@ -35,41 +35,45 @@ const PATIENCE: Duration = Duration::from_secs(12);
 
 /// The verdict.
 pub fn verdict(world: &World, gaps: &Gaps) -> Verdict {
+    let kind = kind(world, gaps);
     let Some((key, gap)) = gaps.oldest() else {
-        return Verdict { kind: Kind::Converged, since: gaps.closed_since(), object: None, blocker: None };
+        return Verdict { kind, since: gaps.closed_since(), object: None, blocker: None };
     };
-    let end =
-        |key: &Key| why(world, gaps, key).into_iter().last().and_then(|l| l.blocker.map(|b| (l.object, b)));
-    let blocker = end(key);
-    let since = gaps.iter().map(|(_, g)| g.moved).max().unwrap_or(gap.moved);
-    let patient = world.now().since(since) >= PATIENCE;
-    let stalled = |key: &Key| end(key).is_some_and(|(_, b)| b.stalls() && (patient || !b.retries()));
-    let waits = (patient || !something_moves(world)) && gaps.iter().all(|(k, _)| stalled(k));
-    let kind = if waits { Kind::Stalled } else { Kind::Converging };
     Verdict {
         kind,
-        since: if kind == Kind::Stalled { since } else { gap.opened },
+        since: if kind == Kind::Stalled { gaps.last_moved() } else { gap.opened },
         object: Some((key.clone(), gap.opened)),
-        blocker,
+        blocker: end(world, gaps, key),
     }
+}
+
+/// The verdict in one word.
+pub fn kind(world: &World, gaps: &Gaps) -> Kind {
+    if gaps.is_empty() {
+        return Kind::Converged;
+    }
+    let patient = world.now().since(gaps.last_moved()) >= PATIENCE;
+    let stalled =
+        |key: &Key| end(world, gaps, key).is_some_and(|(_, b)| b.stalls() && (patient || !b.retries()));
+    let waits = (patient || !something_moves(world)) && gaps.iter().all(|(k, _)| stalled(k));
+    if waits { Kind::Stalled } else { Kind::Converging }
 }
 
 /// Whether an object's change is on its way, a loop thinks, or a request that is no repetition is under way.
 fn something_moves(world: &World) -> bool {
     let counts = |kind: ObjectKind| !matches!(kind, ObjectKind::Event | ObjectKind::Lease);
-    world.enabled().into_iter().any(|(_, step)| match step {
+    world.due().any(|(_, step)| match step {
         Step::Deliver(ProcessId::Kubelet(_), _)
         | Step::Wake(..)
         | Step::Timer(..)
         | Step::Runtime(_)
         | Step::Period(..)
         | Step::Client(_) => false,
-        Step::Deliver(_, kind) => counts(kind),
+        Step::Deliver(_, kind) => counts(*kind),
         Step::Think(_, _, key) => !key.name.is_empty(),
-        Step::Serve(id) => world.flights().find(|(f, _)| **f == id).is_some_and(|(_, f)| {
-            !f.request.verb.reads()
-                && counts(f.request.verb.kind())
-                && f.request.verb.kind() != ObjectKind::Node
+        Step::Serve(id) => world.flight(*id).is_some_and(|f| {
+            let kind = f.request.verb.kind();
+            !f.request.verb.reads() && counts(kind) && kind != ObjectKind::Node
         }),
     })
 }

@@ -104,6 +104,13 @@ impl Kubelet {
         true
     }
 
+    /// When an image whose pull has failed may be pulled again, for the pod whose turn comes first; none if no pod
+    /// waits for it.
+    pub fn next_pull(&self, image: &str) -> Option<Instant> {
+        let entries = self.workers.values().filter_map(|w| w.pulls.entry(image));
+        entries.map(|e| Instant(e.last_update.saturating_add(e.backoff))).min()
+    }
+
     fn image_failed(&mut self, cx: &mut Cx<'_>, uid: &Uid, name: &Arc<str>, reason: &str, message: &str) {
         let Some(pod) = self.workers.get(uid).map(|w| w.pod.clone()) else { return };
         cx.event(pod_reference(&pod, Some(name)), "Warning", "Failed", format!("Error: {reason}"));

@@ -5,7 +5,7 @@ use crate::{
     session::{APPLY, Session, object_ref},
     words,
 };
-use kubestep_insight::{Kind, but, verdict};
+use kubestep_insight::{Kind, Verdict as Found, but};
 use kubestep_model::{Event, Key, Kind as ObjectKind};
 use kubestep_protocol::{ApplyOut, BranchId, Head, LogLine, Moment, ObjectRef, Rich, Verdict, VerdictKind};
 use std::{collections::BTreeSet, sync::Arc};
@@ -18,10 +18,10 @@ fn number(n: usize) -> u32 {
 }
 
 /// The head of the picture.
-pub(super) fn head(session: &Session) -> Head {
+pub(super) fn head(session: &Session, found: &Found) -> Head {
     let world = session.world();
     let step = session.step();
-    let (verdict, blocked) = self::verdict_row(session);
+    let (verdict, blocked) = verdict_row(session, found);
     Head {
         id: Default::default(),
         moment: Moment { branch: BranchId(number(session.history.branch())), step: number(step) },
@@ -60,9 +60,8 @@ fn touched(session: &Session, step: usize) -> Vec<ObjectRef> {
 }
 
 /// The verdict, and the teacher's answer to "Which loop is getting nowhere?".
-fn verdict_row(session: &Session) -> (Verdict, Rich) {
+fn verdict_row(session: &Session, found: &Found) -> (Verdict, Rich) {
     let world = session.world();
-    let found = verdict(world, &session.note().gaps);
     let kind = match found.kind {
         Kind::Converged => VerdictKind::Converged,
         Kind::Converging => VerdictKind::Converging,

@@ -2,47 +2,51 @@
 
 use super::sorted;
 use crate::{ids::short_image, session::Session};
-use kubestep_cluster::Image;
-use kubestep_model::{Event, Kind, Pod};
+use kubestep_cluster::{Brain, Image, World};
+use kubestep_model::{Event, Instant, Kind, Pod};
 use kubestep_protocol::{Image as ImageRow, ImageLook, age};
 use std::{collections::BTreeMap, sync::Arc};
 
 /// The images that the registry has or that a pod wants, in the order of first sight.
-pub(super) fn images(session: &mut Session) -> Vec<Arc<ImageRow>> {
-    let world = session.world();
-    let mut wanted: BTreeMap<String, (Option<Image>, u32)> = BTreeMap::new();
+pub(super) fn images(session: &mut Session, world: &World) -> Vec<Arc<ImageRow>> {
+    let mut wanted: BTreeMap<&str, (Option<&Image>, u32)> = BTreeMap::new();
     for (name, image) in &world.registry().0 {
-        wanted.insert(short_image(name).to_string(), (Some(image.clone()), 0));
+        wanted.insert(short_image(name), (Some(image), 0));
     }
     for pod in world.store().list(Kind::Pod, None).filter_map(|o| o.get::<Pod>()) {
         for container in pod.spec.containers.iter().chain(&pod.spec.init_containers) {
-            let row = world.registry().get(&container.image).cloned();
-            wanted.entry(short_image(&container.image).to_string()).or_insert((row, 0));
+            let row = || (world.registry().get(&container.image), 0);
+            wanted.entry(short_image(&container.image)).or_insert_with(row);
         }
     }
-    for event in world
-        .store()
-        .list(Kind::Event, None)
-        .filter_map(|o| o.get::<Event>())
-        .filter(|e| e.reason == "Pulling")
-    {
+    let events = world.store().list(Kind::Event, None).filter_map(|o| o.get::<Event>());
+    for event in events.filter(|e| e.reason == "Pulling") {
         let image = event.message.split('"').nth(1).unwrap_or("");
         if let Some((_, asked)) = wanted.get_mut(short_image(image)) {
             *asked = asked.saturating_add(u32::try_from(event.count).unwrap_or(1));
         }
     }
-    let rows =
-        wanted.into_iter().map(|(reference, (image, asked))| row(session, reference, image, asked)).collect();
-    sorted(rows, |r| r.id)
+    let rows = wanted.into_iter().map(|(reference, (image, asked))| {
+        let next = next_pull(world, reference).filter(|at| *at > world.now());
+        ImageRow { next: next.map(|at| session.at(at)), ..row(session, reference, image, asked) }
+    });
+    sorted(rows.collect(), |r| r.id)
 }
 
-fn row(session: &mut Session, reference: String, image: Option<Image>, asked: u32) -> ImageRow {
+/// When the first of the kubelets that wait asks for it again.
+fn next_pull(world: &World, reference: &str) -> Option<Instant> {
+    let kubelets = world.processes().filter_map(|(_, p)| match &p.brain {
+        Brain::Kubelet(kubelet) => kubelet.next_pull(reference),
+        Brain::Loops(_) | Brain::Scheduler(_) => None,
+    });
+    kubelets.min()
+}
+
+fn row(session: &mut Session, reference: &str, image: Option<&Image>, asked: u32) -> ImageRow {
     let id = session.ids.of(&format!("image:{reference}"));
-    let name = reference
-        .split_once('/')
-        .filter(|(host, _)| host.contains('.'))
-        .map_or(reference.clone(), |(_, rest)| rest.into());
-    let (look, words) = match &image {
+    let name =
+        reference.split_once('/').filter(|(host, _)| host.contains('.')).map_or(reference, |(_, rest)| rest);
+    let (look, words) = match image {
         None => (ImageLook::Missing, "not there".to_string()),
         Some(i) if i.denied => (ImageLook::Denied, "access denied".into()),
         Some(i) => {
@@ -59,5 +63,5 @@ fn row(session: &mut Session, reference: String, image: Option<Image>, asked: u3
             )
         }
     };
-    ImageRow { id, reference, name, look, words, asked, next: None }
+    ImageRow { id, reference: reference.into(), name: name.into(), look, words, asked, next: None }
 }

@@ -3,18 +3,22 @@
 use super::sorted;
 use crate::{session::Session, words};
 use kubestep_cluster::control::Controller;
-use kubestep_cluster::{Asker, Brain, Health, Loop as State, Process, ProcessId, Step, World, loops::ALL};
-use kubestep_insight::{Blocker, Kind, verdict};
+use kubestep_cluster::{
+    Asker, Brain, Health, Loop as State, Process, ProcessId, Step, TimerName, World,
+    loops::{ALL, kubelet, scheduler},
+};
+use kubestep_insight::{Blocker, Kind, Verdict};
 use kubestep_model::{Instant, Key, Kind as ObjectKind};
 use kubestep_protocol::{Ask, Loop, LoopState, Rich, Span, Who};
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 /// So many keys of a queue are named.
 const KEYS: usize = 8;
 
 /// The loops, in the order of first sight.
-pub(super) fn loops(session: &mut Session) -> Vec<Arc<Loop>> {
-    let stuck = stuck_loop(session);
+pub(super) fn loops(session: &mut Session, found: &Verdict) -> Vec<Arc<Loop>> {
+    let stuck = stuck_loop(session, found);
+    let timers = timers(session);
     let mut rows: Vec<(String, Loop)> = vec![];
     for (i, controller) in ALL.iter().enumerate() {
         if let Some(row) = controller_row(session, i, *controller) {
@@ -28,7 +32,7 @@ pub(super) fn loops(session: &mut Session) -> Vec<Arc<Loop>> {
         .filter(|id| *id != ProcessId::Manager)
         .collect();
     for id in ids {
-        if let Some(row) = agent_row(session, &id) {
+        if let Some(row) = agent_row(session, &id, timers.get(&id).copied()) {
             rows.push((format!("loop:{id}"), row));
         }
     }
@@ -42,9 +46,8 @@ pub(super) fn loops(session: &mut Session) -> Vec<Arc<Loop>> {
 }
 
 /// The loop that the teacher names when all is stalled.
-fn stuck_loop(session: &Session) -> Option<(String, String)> {
-    let found = verdict(session.world(), &session.note().gaps);
-    let (at, blocker) = found.blocker.filter(|_| found.kind == Kind::Stalled)?;
+fn stuck_loop(session: &Session, found: &Verdict) -> Option<(String, String)> {
+    let (at, blocker) = found.blocker.clone().filter(|_| found.kind == Kind::Stalled)?;
     let node = || {
         session
             .world()
@@ -171,21 +174,25 @@ fn waits_of_loop(session: &Session, state: &State, how: LoopState) -> Rich {
     }
 }
 
-/// When a process' next timer comes, as the loops view says it.
-pub(crate) fn waits_for(session: &Session, process: &ProcessId) -> Option<Instant> {
-    session.world().enabled().into_iter().find_map(|(at, step)| match step {
-        Step::Timer(p, name)
-            if p == *process
-                && !format!("{name:?}").contains("Lease")
-                && !format!("{name:?}").contains("Heartbeat") =>
-        {
-            Some(at)
+/// When each agent's next timer comes, but for those that only say that a node is alive.
+fn timers(session: &Session) -> BTreeMap<ProcessId, Instant> {
+    let mut found = BTreeMap::new();
+    for (at, step) in session.world().due() {
+        let Step::Timer(process, name) = step else { continue };
+        let background = matches!(
+            name,
+            TimerName::Kubelet(
+                kubelet::Timer::Lease | kubelet::Timer::Heartbeat | kubelet::Timer::HeartbeatImages
+            ) | TimerName::Scheduler(scheduler::Timer::Flush)
+        );
+        if !background && !found.contains_key(process) {
+            found.insert(process.clone(), at);
         }
-        _ => None,
-    })
+    }
+    found
 }
 
-fn agent_row(session: &Session, id: &ProcessId) -> Option<Loop> {
+fn agent_row(session: &Session, id: &ProcessId, timer: Option<Instant>) -> Option<Loop> {
     let world = session.world();
     let process = world.process(id)?;
     let (who, name, detail) = match id {
@@ -202,7 +209,6 @@ fn agent_row(session: &Session, id: &ProcessId) -> Option<Loop> {
     row.did = did(session, process.last);
     let flight = world.flights().find(|(_, f)| matches!(&f.asker, Asker::Agent { process, .. } | Asker::Events { process, .. } if process == id));
     row.asks = flight.map(|(_, f)| Ask { words: words::request(&f.request), sent: true });
-    let timer = waits_for(session, id);
     let held = kinds.iter().any(|k| world.faults().holds(id, *k));
     row.state = match () {
         () if process.health == Health::Down => LoopState::Crashed,

@@ -3,15 +3,14 @@
 use super::{board::Board, sorted};
 use crate::session::Session;
 use kubestep_cluster::{Health, ProcessId};
-use kubestep_model::{Kind, Node, Pod, Quantity, resources::requests};
+use kubestep_model::{Kind, Node, Quantity};
 use kubestep_protocol::{Node as NodeRow, NodeLook, Rich};
 use std::sync::Arc;
 
 /// The nodes, in the order of first sight.
-pub(super) fn nodes(session: &mut Session, _board: &Board) -> Vec<Arc<NodeRow>> {
-    let nodes: Vec<Node> =
-        session.world().store().list(Kind::Node, None).filter_map(|o| o.get::<Node>()).cloned().collect();
-    let mut rows: Vec<NodeRow> = nodes.iter().map(|n| row(session, n)).collect();
+pub(super) fn nodes(session: &mut Session, board: &Board<'_>) -> Vec<Arc<NodeRow>> {
+    let nodes = board.world.store().list(Kind::Node, None).filter_map(|o| o.get::<Node>());
+    let mut rows: Vec<NodeRow> = nodes.map(|n| row(board, n)).collect();
     rows.sort_by(|a, b| a.name.cmp(&b.name));
     for row in &mut rows {
         row.id = session.ids.of(&format!("node:{}", row.name));
@@ -25,23 +24,12 @@ fn share(used: i64, all: Option<&Quantity>) -> u16 {
     if all <= 0 { 0 } else { u16::try_from((used.saturating_mul(1000) / all).clamp(0, 9999)).unwrap_or(9999) }
 }
 
-fn row(session: &Session, node: &Node) -> NodeRow {
-    let world = session.world();
+fn row(board: &Board<'_>, node: &Node) -> NodeRow {
+    let world = board.world;
     let name = node.metadata.name.to_string();
     let id = ProcessId::Kubelet(node.metadata.name.clone());
     let stopped = world.faults().is_cut(&id) || world.process(&id).is_none_or(|p| p.health != Health::Up);
-    let pods: Vec<&Pod> = world
-        .store()
-        .list(Kind::Pod, None)
-        .filter_map(|o| o.get::<Pod>())
-        .filter(|p| p.spec.node_name == node.metadata.name && !p.is_terminal())
-        .collect();
-    let (mut cpu, mut memory) = (0i64, 0i64);
-    for pod in &pods {
-        let amounts = requests(pod);
-        cpu = cpu.saturating_add(amounts.get("cpu").map_or(0, Quantity::milli_value));
-        memory = memory.saturating_add(amounts.get("memory").map_or(0, Quantity::milli_value));
-    }
+    let load = board.load(&name);
     let taints: Vec<String> = node
         .spec
         .taints
@@ -70,8 +58,11 @@ fn row(session: &Session, node: &Node) -> NodeRow {
     };
     let all = &node.status.allocatable;
     let cores = |milli: i64| if milli % 1000 == 0 { (milli / 1000).to_string() } else { format!("{milli}m") };
-    let room =
-        format!("{} of {} cpu", cores(cpu), all.get("cpu").map_or("0".to_string(), ToString::to_string));
+    let room = format!(
+        "{} of {} cpu",
+        cores(load.cpu_milli),
+        all.get("cpu").map_or("0".to_string(), ToString::to_string)
+    );
     NodeRow {
         id: kubestep_protocol::Id(0),
         name,
@@ -80,9 +71,9 @@ fn row(session: &Session, node: &Node) -> NodeRow {
         stopped,
         cordoned: node.spec.unschedulable,
         taints,
-        pods: u32::try_from(pods.len()).unwrap_or(u32::MAX),
-        cpu: share(cpu, all.get("cpu")),
-        memory: share(memory, all.get("memory")),
+        pods: load.pods,
+        cpu: share(load.cpu_milli, all.get("cpu")),
+        memory: share(load.memory_milli, all.get("memory")),
         room,
     }
 }

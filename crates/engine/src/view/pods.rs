@@ -1,50 +1,74 @@
 //! Pods and their containers.
 
-use super::{board::Board, rows::gap, rows::life, sorted};
+use super::{board::Board, rows::gap, rows::life};
 use crate::session::{Session, object_ref};
-use kubestep_insight::{Blocker, look, why};
+use kubestep_insight::{Blocker, Gap, end};
 use kubestep_model::{ContainerStatus, Kind, Object, Pod, Resource};
 use kubestep_protocol::{Container, Id, Pod as PodRow, PodLook};
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
-/// The pods, in the order of first sight.
-pub(super) fn pods(session: &mut Session, board: &Board) -> Vec<Arc<PodRow>> {
-    let objects: Vec<Object> = session.world().store().list(Kind::Pod, None).cloned().collect();
-    let mut order: Vec<&Object> =
-        objects.iter().filter(|o| !o.meta().namespace.starts_with("kube-")).collect();
-    order.sort_by_key(|o| (o.meta().creation_timestamp, o.meta().revision()));
-    let mut rows = vec![];
-    for object in order {
-        if let Some(pod) = object.get::<Pod>() {
-            rows.push(row(session, board, object, pod));
-        }
-    }
-    sorted(rows, |r| r.id)
+/// What a row was made from, and the row: made again only where something differs.
+#[derive(Debug)]
+pub(crate) struct Made {
+    object: Object,
+    gap: Option<Gap>,
+    services: Vec<(Arc<str>, bool)>,
+    look: PodLook,
+    row: Arc<PodRow>,
 }
 
-fn row(session: &mut Session, board: &Board, object: &Object, pod: &Pod) -> PodRow {
+/// The pods, in the order of first sight.
+pub(super) fn pods(session: &mut Session, board: &Board<'_>) -> Vec<Arc<PodRow>> {
+    let objects = board.world.store().list(Kind::Pod, None);
+    let mut rows = vec![];
+    let mut kept = BTreeMap::new();
+    for object in objects.filter(|o| !o.meta().namespace.starts_with("kube-")) {
+        if let Object::Pod(pod) = object {
+            let made = made(session, board, object, pod);
+            rows.push(made.row.clone());
+            kept.insert(pod.metadata.uid.clone(), made);
+        }
+    }
+    session.made = kept;
+    rows.sort_by_key(|r| r.id);
+    rows
+}
+
+/// A pod's row, as it was made before if nothing that it is made from has changed.
+fn made(session: &mut Session, board: &Board<'_>, object: &Object, pod: &Arc<Pod>) -> Made {
+    let services = board.services_of(pod);
+    let look = look_of(session, pod);
+    let gap = session.note().gaps.get(&object.key()).cloned();
+    let before = session.made.remove(&pod.metadata.uid).filter(|old| {
+        let same = matches!(&old.object, Object::Pod(p) if Arc::ptr_eq(p, pod));
+        same && old.look == look && old.services == services && old.gap == gap
+    });
+    before.unwrap_or_else(|| {
+        let row = Arc::new(row(session, object, pod, look, &services));
+        Made { object: object.clone(), gap, services, look, row }
+    })
+}
+
+fn row(
+    session: &mut Session,
+    object: &Object,
+    pod: &Pod,
+    look: PodLook,
+    services: &[(Arc<str>, bool)],
+) -> PodRow {
     let name = &pod.metadata.name;
-    let owner = pod.metadata.controller().map(|o| (o.uid.clone(), o.name.clone()));
-    let suffix = owner
-        .as_ref()
-        .and_then(|(_, o)| name.strip_prefix(&**o))
-        .and_then(|s| s.strip_prefix('-'))
-        .unwrap_or(name)
-        .to_string();
-    let services: Vec<(Id, bool)> = {
-        let found: Vec<(Arc<str>, bool)> = look::services_of(session.world().store(), pod)
-            .map(|s| (s.metadata.uid.clone(), board.ready_in(&s.key().name, pod).unwrap_or(false)))
-            .collect();
-        found.into_iter().map(|(uid, ready)| (session.ids.uid(&uid), ready)).collect()
-    };
+    let owner = pod.metadata.controller();
+    let suffix = owner.and_then(|o| name.strip_prefix(&*o.name)).and_then(|s| s.strip_prefix('-'));
+    let suffix = suffix.unwrap_or(name).to_string();
+    let services: Vec<(Id, bool)> =
+        services.iter().map(|(uid, ready)| (session.ids.uid(uid), *ready)).collect();
     let node =
         (!pod.spec.node_name.is_empty()).then(|| session.ids.of(&format!("node:{}", pod.spec.node_name)));
-    let look = look_of(session, pod);
     PodRow {
         id: session.ids.uid(&pod.metadata.uid),
         object: object_ref(&object.key()),
         suffix,
-        owner: owner.map(|(uid, _)| session.ids.uid(&uid)),
+        owner: owner.map(|o| session.ids.uid(&o.uid)),
         node,
         look,
         words: words(pod, look),
@@ -70,7 +94,7 @@ fn look_of(session: &Session, pod: &Pod) -> PodLook {
         _ if pod.is_ready() => return PodLook::Ready,
         _ => {}
     }
-    let blocker = why(session.world(), &session.note().gaps, &pod.key()).pop().and_then(|l| l.blocker);
+    let blocker = end(session.world(), &session.note().gaps, &pod.key()).map(|(_, blocker)| blocker);
     match blocker {
         Some(Blocker::Ends { .. }) => PodLook::Crashed,
         Some(

@@ -27,9 +27,8 @@ fn is_row(object: &Object) -> bool {
 }
 
 /// The rows, in the order of first sight.
-pub(super) fn rows(session: &mut Session, board: &Board) -> Vec<Arc<Row>> {
-    let objects: Vec<Object> = session.world().store().all().filter(|o| is_row(o)).cloned().collect();
-    let mut order: Vec<&Object> = objects.iter().collect();
+pub(super) fn rows(session: &mut Session, board: &Board<'_>) -> Vec<Arc<Row>> {
+    let mut order: Vec<&Object> = board.world.store().all().filter(|o| is_row(o)).collect();
     // Of things seen for the first time in one picture, the older one comes first.
     order
         .sort_by_key(|o| (o.meta().creation_timestamp, o.meta().controller().is_some(), o.meta().revision()));
@@ -58,7 +57,7 @@ pub(super) fn life(object: &Object) -> Life {
     if object.meta().is_terminating() { Life::Terminating } else { Life::There }
 }
 
-fn row(session: &mut Session, board: &Board, object: &Object) -> Row {
+fn row(session: &mut Session, board: &Board<'_>, object: &Object) -> Row {
     let id = session.ids.uid(&object.meta().uid);
     let owner = object.meta().controller().map(|o| o.uid.clone()).map(|uid| session.ids.uid(&uid));
     let mut row = Row {
@@ -120,7 +119,7 @@ fn deployment(session: &Session, row: &mut Row, d: &Deployment) {
     };
 }
 
-fn replica_set(row: &mut Row, board: &Board, object: &Object, set: &ReplicaSet) {
+fn replica_set(row: &mut Row, board: &Board<'_>, object: &Object, set: &ReplicaSet) {
     let want = set.replicas();
     let ready = set.status.ready_replicas;
     let image = set.spec.template.spec.containers.first().map_or("", |c| c.image.as_str());
@@ -138,10 +137,8 @@ fn replica_set(row: &mut Row, board: &Board, object: &Object, set: &ReplicaSet) 
     row.has = format!("{ready} ready");
 }
 
-fn service(session: &mut Session, board: &Board, row: &mut Row, service: &Service) {
-    let key = (service.metadata.namespace.clone(), service.metadata.name.to_string());
-    let none = vec![];
-    let endpoints = board.endpoints.get(&key).unwrap_or(&none);
+fn service(session: &mut Session, board: &Board<'_>, row: &mut Row, service: &Service) {
+    let endpoints = board.endpoints(service);
     let mut members: BTreeMap<Id, (u32, u32)> = BTreeMap::new();
     let (mut ready, mut not) = (0u32, 0u32);
     for endpoint in endpoints {

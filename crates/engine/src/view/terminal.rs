@@ -2,7 +2,7 @@
 
 use super::sorted;
 use crate::session::{APPLY, Session};
-use kubestep_cluster::ClientState;
+use kubestep_cluster::{ClientState, World};
 use kubestep_model::client::{ClientAsk, Stream as Side};
 use kubestep_protocol::{Chunk, Entry, Stream};
 use std::sync::Arc;
@@ -31,26 +31,19 @@ pub(super) fn chunks(client: &ClientState) -> Vec<Chunk> {
 }
 
 /// The entries, oldest first; those of Apply stand elsewhere.
-pub(super) fn entries(session: &mut Session) -> Vec<Arc<Entry>> {
-    let clients: Vec<(u64, ClientState)> = session
-        .world()
-        .clients()
-        .filter(|(_, c)| c.terminal != APPLY && c.started >= session.zero)
-        .map(|(id, c)| (*id, c.clone()))
-        .collect();
+pub(super) fn entries(session: &mut Session, world: &World) -> Vec<Arc<Entry>> {
     let mut rows = vec![];
-    for (id, client) in clients {
-        let entry = Entry {
-            id: session.ids.client(id, &client),
+    for (id, client) in world.clients().filter(|(_, c)| c.terminal != APPLY && c.started >= session.zero) {
+        let waits = matches!(client.waiting, Some(ClientAsk::Watch { .. } | ClientAsk::Sleep(_)));
+        rows.push(Entry {
+            id: session.ids.client(*id, client),
             terminal: u8::try_from(client.terminal).unwrap_or(0),
             line: client.program.line(),
-            output: chunks(&client),
+            output: chunks(client),
             exit: client.ended.map(|(code, _)| code),
-            waits: client.ended.is_none()
-                && matches!(client.waiting, Some(ClientAsk::Watch { .. } | ClientAsk::Sleep(_))),
+            waits: client.ended.is_none() && waits,
             step: 0,
-        };
-        rows.push(entry);
+        });
     }
     sorted(rows, |r| r.id)
 }

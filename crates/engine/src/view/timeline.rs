@@ -1,36 +1,14 @@
 //! The score: a mark for every step, the age of the oldest gap, deadlines, other branches.
 
-use crate::session::{Note, Session};
+use crate::session::Session;
 use kubestep_model::{Deployment, Kind};
-use kubestep_protocol::{Branch, BranchId, Flag, GapSpan, Lane, Mark, Moment, Timeline, age};
+use kubestep_protocol::{Branch, BranchId, Flag, Moment, Timeline, age};
 use std::time::Duration;
 
 /// Everything that the time panel draws.
 pub(super) fn timeline(session: &Session) -> Timeline {
-    let mut timeline = Timeline::default();
-    let notes = &session.track().notes;
-    for (i, note) in notes.iter().enumerate() {
-        let at = session.moment(i).map_or(session.now(), |m| session.at(m.at));
-        if i > 0 {
-            let lane = lane_of(&mut timeline.lanes, note);
-            timeline.marks.push(Mark { at, lane, stored: note.stored });
-        }
-        let opened = note.gaps.oldest().map(|(_, g)| session.at(g.opened));
-        if timeline.gaps.last().is_none_or(|g| g.opened != opened) {
-            timeline.gaps.push(GapSpan { from: at, opened });
-        }
-    }
-    timeline.flags = flags(session);
-    timeline.branches = branches(session);
-    timeline
-}
-
-fn lane_of(lanes: &mut Vec<Lane>, note: &Note) -> u8 {
-    let index = lanes.iter().position(|l| l.who == note.who && l.name == note.lane).unwrap_or_else(|| {
-        lanes.push(Lane { who: note.who, name: note.lane.clone() });
-        lanes.len() - 1
-    });
-    u8::try_from(index).unwrap_or(u8::MAX)
+    let score = &session.track().score;
+    Timeline { flags: flags(session), branches: branches(session), ..score.clone() }
 }
 
 /// Deadlines of Deployments whose gap is open.

@@ -25,7 +25,10 @@ pub(crate) fn sentence(session: &Session, step: usize) -> Sentence {
     };
     let (who, _) = who::of_record(last, session.world());
     let mut words = of_record(session, last);
-    if step == session.step() && session.history.at_present() && session.peeking.is_none() {
+    if step == session.step()
+        && (session.history.at_present() || session.between)
+        && session.peeking.is_none()
+    {
         let passed = session.world().now().since(last.at);
         if passed.as_secs() > 0 {
             words = words.then(Span::Words(" Then ".into())).then(lasting(passed));
@@ -37,9 +40,10 @@ pub(crate) fn sentence(session: &Session, step: usize) -> Sentence {
 }
 
 fn inside(session: &Session, records: &[Arc<Record>]) -> Vec<Rich> {
-    let all: Vec<Rich> = records.iter().filter_map(|r| inner(session, r)).collect();
-    let skip = all.len().saturating_sub(MOST_INSIDE);
-    all.into_iter().skip(skip).collect()
+    let mut last: Vec<Rich> =
+        records.iter().rev().filter_map(|r| inner(session, r)).take(MOST_INSIDE).collect();
+    last.reverse();
+    last
 }
 
 fn lasting(time: Duration) -> Span {
