@@ -10,23 +10,23 @@ use kubestep_protocol::{
 const SLICES: usize = 20_000;
 
 #[derive(Debug, Default)]
-pub struct Page {
-    pub engine: Engine,
+pub(crate) struct Page {
+    pub(crate) engine: Engine,
     next: u32,
-    pub frame: Option<Frame>,
-    pub loaded: Option<Loaded>,
-    pub details: Option<Details>,
-    pub kept: String,
+    pub(crate) frame: Option<Frame>,
+    pub(crate) loaded: Option<Loaded>,
+    pub(crate) details: Option<Details>,
+    pub(crate) kept: String,
     /// Updates that answered the last command, frames aside.
-    pub answers: Vec<Update>,
+    pub(crate) answers: Vec<Update>,
 }
 
 impl Page {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Page { engine: Engine::new(), ..Page::default() }
     }
 
-    pub fn open(scenario: &str) -> Self {
+    pub(crate) fn open(scenario: &str) -> Self {
         let mut page = Page::new();
         assert_eq!(page.send(Command::LoadScenario(scenario.into())), Stop::Finished, "{scenario}");
         page
@@ -55,7 +55,7 @@ impl Page {
     }
 
     /// Sends a command and waits until it is done.
-    pub fn send(&mut self, command: Command) -> Stop {
+    pub(crate) fn send(&mut self, command: Command) -> Stop {
         self.answers.clear();
         self.next += 1;
         let id = CommandId(self.next);
@@ -71,29 +71,29 @@ impl Page {
         stop.expect("every command is done some time")
     }
 
-    pub fn frame(&self) -> &Frame {
+    pub(crate) fn frame(&self) -> &Frame {
         self.frame.as_ref().expect("a frame")
     }
 
-    pub fn docs(&self) -> Vec<Doc> {
+    pub(crate) fn docs(&self) -> Vec<Doc> {
         self.loaded.as_ref().expect("something is loaded").files.clone()
     }
 
-    pub fn doc(&self) -> Doc {
+    pub(crate) fn doc(&self) -> Doc {
         self.docs().swap_remove(0)
     }
 
-    pub fn step(&mut self) -> String {
+    pub(crate) fn step(&mut self) -> String {
         assert_eq!(self.send(Command::Step { inner: false }), Stop::Finished);
         self.sentence()
     }
 
-    pub fn sentence(&self) -> String {
+    pub(crate) fn sentence(&self) -> String {
         self.frame().head.sentence.words.plain(self.frame().head.now)
     }
 
     /// Steps until a sentence holds these words; answers it.
-    pub fn step_until(&mut self, words: &str, most: usize) -> String {
+    pub(crate) fn step_until(&mut self, words: &str, most: usize) -> String {
         let mut seen = vec![];
         for _ in 0..most {
             let sentence = self.step();
@@ -105,7 +105,7 @@ impl Page {
         panic!("{words:?} did not come in {most} steps: {seen:#?}");
     }
 
-    pub fn hash(&mut self) -> String {
+    pub(crate) fn hash(&mut self) -> String {
         self.send(Command::Hash);
         self.answers
             .iter()
@@ -113,7 +113,7 @@ impl Page {
             .expect("a hash")
     }
 
-    pub fn share(&mut self) -> Shared {
+    pub(crate) fn share(&mut self) -> Shared {
         let files = self.docs();
         self.send(Command::Share { files });
         self.answers
@@ -122,33 +122,33 @@ impl Page {
             .expect("a link")
     }
 
-    pub fn kubectl(&mut self, line: &str) -> Stop {
+    pub(crate) fn kubectl(&mut self, line: &str) -> Stop {
         self.send(Command::Kubectl { terminal: 0, line: line.into(), files: self.docs() })
     }
 
     /// What the last command in the terminal printed, and its exit code.
-    pub fn terminal(&self) -> (String, Option<i32>) {
+    pub(crate) fn terminal(&self) -> (String, Option<i32>) {
         let entry = self.frame().terminal.last().expect("something was typed");
         (entry.output.iter().map(|c| c.text.as_str()).collect(), entry.exit)
     }
 
-    pub fn apply(&mut self, doc: Doc) -> (String, Option<i32>) {
+    pub(crate) fn apply(&mut self, doc: Doc) -> (String, Option<i32>) {
         self.send(Command::Apply { doc });
         let apply = self.frame().head.apply.clone().expect("an answer to Apply");
         (apply.output.iter().map(|c| c.text.as_str()).collect(), apply.exit)
     }
 
-    pub fn verdict(&self) -> VerdictKind {
+    pub(crate) fn verdict(&self) -> VerdictKind {
         self.frame().head.verdict.kind
     }
 
-    pub fn select(&mut self, kind: &str, name: &str, tab: Tab) -> Details {
+    pub(crate) fn select(&mut self, kind: &str, name: &str, tab: Tab) -> Details {
         self.send(Command::Select { object: Some(object(kind, name)), tab });
         self.details.clone().expect("details")
     }
 
     /// The frame that was built from deltas is the one that is sent whole.
-    pub fn check_whole(&mut self, when: &str) {
+    pub(crate) fn check_whole(&mut self, when: &str) {
         let mut built = self.frame.clone();
         self.send(Command::Whole);
         let whole = self.frame.clone();
@@ -167,12 +167,12 @@ impl Page {
     }
 }
 
-pub fn object(kind: &str, name: &str) -> ObjectRef {
+pub(crate) fn object(kind: &str, name: &str) -> ObjectRef {
     ObjectRef { kind: kind.into(), namespace: "default".into(), name: name.into() }
 }
 
 impl Page {
-    pub fn check(&mut self, text: &str) -> Checked {
+    pub(crate) fn check(&mut self, text: &str) -> Checked {
         let doc = Doc { name: "m.yaml".into(), text: text.into() };
         assert_eq!(self.send(Command::Check { doc, version: 7 }), Stop::Finished);
         let found =
@@ -180,7 +180,7 @@ impl Page {
         found.expect("an answer to Check")
     }
 
-    pub fn breaks(&mut self, doc: Doc) -> Vec<BreakItem> {
+    pub(crate) fn breaks(&mut self, doc: Doc) -> Vec<BreakItem> {
         assert_eq!(self.send(Command::BreakMenu { doc }), Stop::Finished);
         let found = self
             .answers
@@ -189,7 +189,7 @@ impl Page {
         found.expect("an answer to BreakMenu")
     }
 
-    pub fn complete(&mut self, line: &str) -> Completions {
+    pub(crate) fn complete(&mut self, line: &str) -> Completions {
         self.send(Command::Complete { terminal: 0, line: line.into() });
         let found = self
             .answers
