@@ -47,13 +47,19 @@ pub struct Recorder {
     host: String,
     similar: OrdMap<String, Similar>,
     observed: OrdMap<String, Observed>,
-    /// Tokens used up, per object: when the bucket will be full again.
+    /// Tokens used up, per object and type: when the bucket will be full again.
     spam: OrdMap<String, Instant>,
 }
 
 fn object_key(note: &EventNote) -> String {
     let r = &note.regarding;
     format!("{}\n{}\n{}\n{}\n{}\n{}", r.kind, r.namespace, r.name, r.uid, r.api_version, r.field_path)
+}
+
+/// Floods are cut off by object and type: many warnings leave room for what is normal.
+fn spam_key(note: &EventNote) -> String {
+    let r = &note.regarding;
+    format!("{}\n{}\n{}\n{}\n{}\n{}", r.kind, r.namespace, r.name, r.uid, r.api_version, note.r#type)
 }
 
 impl Recorder {
@@ -112,14 +118,14 @@ impl Recorder {
         Some(create(event))
     }
 
-    /// One token a repeat; the bucket of an object holds 25 and gains one every five minutes.
+    /// One token a repeat; the bucket of an object and type holds 25 and gains one every five minutes.
     fn admit(&mut self, note: &EventNote, now: Instant) -> bool {
-        let full_at = self.spam.get(&object_key(note)).copied().unwrap_or(now).max(now);
+        let full_at = self.spam.get(&spam_key(note)).copied().unwrap_or(now).max(now);
         let after = full_at + SPAM_REFILL;
         if after.since(now) > SPAM_REFILL * SPAM_BURST {
             return false;
         }
-        self.spam.insert(object_key(note), after);
+        self.spam.insert(spam_key(note), after);
         true
     }
 
@@ -213,6 +219,8 @@ mod tests {
         let all = kinds(&mut r, &vec!["same".to_string(); 27]);
         assert_eq!(all[..3], ["same", "count 2", "count 3"]);
         assert_eq!(all[24..], ["count 25", "-", "-"]);
+        let warning = EventNote { r#type: "Warning", ..note("other") };
+        assert!(r.note(&warning, Instant::START + Duration::from_secs(30)).is_some(), "each type has a bucket");
     }
 
     #[test]

@@ -9,6 +9,7 @@ use kubestep_model::{
     DeleteOptions, Key, Kind, Object, ObjectMeta, OwnerReference, PatchKind, Propagation, Status, Subresource,
 };
 use serde_json::json;
+use std::time::Duration;
 
 const ORPHAN: &str = "orphan";
 const FOREGROUND: &str = "foregroundDeletion";
@@ -203,7 +204,9 @@ fn attempt_to_delete(cx: &mut Cx<'_>, key: &Key) -> Flow {
     if waits_for_dependents(latest.meta()) {
         return delete_dependents_first(cx, &latest);
     }
-    if latest.meta().owner_references.is_empty() || latest.meta().is_terminating() {
+    // Whether it is on its way already is asked of the cache only: an object that has just been deleted is deleted once
+    // more if its turn comes before that is known here.
+    if latest.meta().owner_references.is_empty() {
         return Ok(Done::Settled);
     }
     let owners = classify(cx, &latest)?;
@@ -259,7 +262,7 @@ fn delete_dependents_first(cx: &mut Cx<'_>, item: &Object) -> Flow {
     let blocks = |o: &&Object| {
         o.meta().owner_references.iter().any(|r| r.uid == uid && r.block_owner_deletion == Some(true))
     };
-    let blocking: Vec<Key> = cx.view().dependents(&uid).filter(blocks).map(Object::key).collect();
+    let blocking: Vec<&Object> = cx.view().dependents(&uid).filter(blocks).collect();
     if blocking.is_empty() {
         cx.because("gc.foreground-done", vec![("object", short(&item.key()))]);
         return remove_finalizer(cx, item, FOREGROUND);
@@ -268,6 +271,9 @@ fn delete_dependents_first(cx: &mut Cx<'_>, item: &Object) -> Flow {
         "gc.foreground-wait",
         vec![("object", short(&item.key())), ("left", blocking.len().to_string())],
     );
+    for dependent in blocking.into_iter().filter(|o| !waits_for_dependents(o.meta())) {
+        cx.again(dependent.key(), Duration::ZERO);
+    }
     Ok(Done::Settled)
 }
 

@@ -4,6 +4,7 @@ mod ipam;
 mod lifecycle;
 mod taint_eviction;
 mod ttl;
+mod zones;
 
 pub use ipam::NodeIpam;
 pub use lifecycle::NodeLifecycle;

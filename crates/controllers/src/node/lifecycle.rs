@@ -1,9 +1,12 @@
 //! Watches over nodes: taints follow conditions; a node that renews no lease becomes Unknown and is emptied.
 //!
-//! Upstream: pkg/controller/nodelifecycle/node_lifecycle_controller.go (v1.37). Left out: zones and what happens when
-//! most of a zone is silent. A node's health is read from its lease and its heartbeat, not from when they were seen.
+//! Upstream: pkg/controller/nodelifecycle/node_lifecycle_controller.go (v1.37). A node's health is read from its lease
+//! and its heartbeat, not from when they were seen.
 
-use super::ACTOR;
+use super::{
+    ACTOR,
+    zones::{Counts, Zones, zone_of},
+};
 use kubestep_control::{Change, Controller, Cx, Done, Flow, Halt, View, Wake, Watch};
 use kubestep_model::{Instant, Key, Kind, Lease, Node, Object, PatchKind, Pod, Subresource, Taint, Time};
 use serde_json::{Value, json};
@@ -11,8 +14,6 @@ use std::time::Duration;
 
 const MONITOR_PERIOD: Duration = Duration::from_secs(5);
 const GRACE: Duration = Duration::from_secs(50);
-/// One node in ten seconds is emptied.
-const EVICTION_GAP: Duration = Duration::from_secs(10);
 const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
 const NOT_READY: &str = "node.kubernetes.io/not-ready";
 const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
@@ -131,24 +132,49 @@ fn last_sign(cx: &Cx<'_>, node: &Node) -> Instant {
 
 /// One look at all nodes. Upstream: monitorNodeHealth.
 fn monitor(cx: &mut Cx<'_>) -> Flow {
-    let nodes: Vec<&Node> = cx.list::<Node>(None).collect();
+    let nodes: Vec<Node> = cx.list::<Node>(None).cloned().collect();
+    let mut seen = Vec::new();
+    let mut counts = Counts::new();
     for node in nodes {
-        greet(cx, node);
-        let silent = cx.now().since(last_sign(cx, node));
-        let status = node.condition("Ready").map_or("", |c| c.status.as_str());
-        if silent > GRACE && status != "Unknown" {
-            let about =
-                vec![("node", node.metadata.name.to_string()), ("seconds", silent.as_secs().to_string())];
-            cx.because("node.silent", about);
-            mark_unknown(cx, node)?;
-        } else if status != "True" && silent > GRACE {
-            // The pass after the one that marked it: pods are to leave when their tolerance ends.
-            add_no_execute(cx, node, UNREACHABLE)?;
-        } else if status == "True" {
-            drop_no_execute(cx, node)?;
+        greet(cx, &node);
+        let node = look(cx, node)?;
+        let status = node.condition("Ready").map_or("Unknown", |c| c.status.as_str());
+        let count = counts.entry(zone_of(&node)).or_default();
+        match status {
+            "True" => {
+                count.0 += 1;
+                drop_no_execute(cx, &node)?;
+            }
+            _ => {
+                count.1 += 1;
+                let key = if status == "False" { NOT_READY } else { UNREACHABLE };
+                seen.push((node, key));
+            }
         }
     }
+    let mut zones = Zones::recall(cx);
+    let cut_off = zones.count(&counts, cx.now());
+    for (node, key) in &seen {
+        if cut_off {
+            drop_no_execute(cx, node)?;
+        } else {
+            add_no_execute(cx, node, key, &mut zones)?;
+        }
+    }
+    zones.remember(cx);
     Ok(Done::Settled)
+}
+
+/// One look at one node; answers how it is then. Upstream: tryUpdateNodeHealth.
+fn look(cx: &mut Cx<'_>, node: Node) -> Result<Node, Halt> {
+    let silent = cx.now().since(last_sign(cx, &node));
+    let status = node.condition("Ready").map_or("", |c| c.status.as_str());
+    if silent <= GRACE || status == "Unknown" {
+        return Ok(node);
+    }
+    let about = vec![("node", node.metadata.name.to_string()), ("seconds", silent.as_secs().to_string())];
+    cx.because("node.silent", about);
+    mark_unknown(cx, &node)
 }
 
 /// Says once that a node is known.
@@ -161,7 +187,7 @@ fn greet(cx: &mut Cx<'_>, node: &Node) {
     }
 }
 
-fn mark_unknown(cx: &mut Cx<'_>, node: &Node) -> Result<(), Halt> {
+fn mark_unknown(cx: &mut Cx<'_>, node: &Node) -> Result<Node, Halt> {
     let now = cx.now().to_time();
     let mut fresh = node.clone();
     for condition in &mut fresh.status.conditions {
@@ -176,7 +202,7 @@ fn mark_unknown(cx: &mut Cx<'_>, node: &Node) -> Result<(), Halt> {
     let text = format!("Node {} status is now: NodeNotReady", node.metadata.name);
     cx.event(&Object::from(node.clone()), "Normal", "NodeNotReady", text);
     mark_pods_not_ready(cx, &node)?;
-    add_no_execute(cx, &node, UNREACHABLE)
+    Ok(node)
 }
 
 /// Pods of a silent node do not count as ready. Upstream: controllerutil.MarkPodsNotReady.
@@ -203,19 +229,18 @@ fn mark_pods_not_ready(cx: &mut Cx<'_>, node: &Node) -> Result<(), Halt> {
     Ok(())
 }
 
-/// At most one node in ten seconds gets the taint that makes pods leave.
-fn add_no_execute(cx: &mut Cx<'_>, node: &Node, key: &str) -> Result<(), Halt> {
-    if node.spec.taints.iter().any(|t| t.key == key && t.effect == "NoExecute") {
+/// A silent node gets the taint that makes pods leave when it is its zone's turn; the one of the two taints is taken for
+/// the other at once. Upstream: processTaintBaseEviction, doNoExecuteTaintingPass.
+fn add_no_execute(cx: &mut Cx<'_>, node: &Node, key: &str, zones: &mut Zones) -> Result<(), Halt> {
+    let stays = |t: &&Taint| t.effect != "NoExecute" || (t.key != NOT_READY && t.key != UNREACHABLE);
+    let had = node.spec.taints.iter().find(|t| !stays(t));
+    let done = had.is_some_and(|t| t.key == key);
+    if done || (had.is_none() && !zones.take_turn(&zone_of(node), cx.now())) {
         return Ok(());
     }
-    let next = cx.recall("next-eviction").and_then(Value::as_i64).unwrap_or(0);
-    if cx.now().0 < next {
-        return Ok(());
-    }
-    cx.remember("next-eviction", Some(json!((cx.now() + EVICTION_GAP).0)));
     cx.because("node.no-execute", vec![("node", node.metadata.name.to_string())]);
     // The other taint of a silent node may be on its way: both are wanted.
-    let mut taints = node.spec.taints.clone();
+    let mut taints: Vec<Taint> = node.spec.taints.iter().filter(stays).cloned().collect();
     if !taints.iter().any(|t| t.key == key && t.effect == "NoSchedule") {
         let now = cx.now().to_time();
         taints.push(taint(key, "NoSchedule", Some(now)));
