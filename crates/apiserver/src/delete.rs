@@ -116,7 +116,9 @@ fn mark_graceful(turn: &Turn<'_>, object: &mut Object, options: &DeleteOptions) 
         // Under way already: only a shorter time changes anything.
         let Some(before) = meta.deletion_grace_period_seconds else { return Step::Now };
         let Some(asked) = asked.filter(|asked| *asked < before) else { return Step::Pending };
-        meta.deletion_timestamp = Some(kubestep_model::Time(until.0 - before + asked));
+        // Counted from the first request, but never a time that is over.
+        let end = kubestep_model::Time(until.0.saturating_sub(before).saturating_add(asked));
+        meta.deletion_timestamp = Some(end.max(turn.now.to_time()));
         meta.deletion_grace_period_seconds = Some(asked);
         return Step::Marked { grace: asked };
     }

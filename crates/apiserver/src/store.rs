@@ -28,7 +28,7 @@ pub struct LogEntry {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Store {
     objects: OrdMap<Key, Object>,
-    log: Vector<LogEntry>,
+    log: Vector<Arc<LogEntry>>,
     revision: Revision,
     /// The last revision that the log no longer holds.
     compacted: Revision,
@@ -89,6 +89,11 @@ impl Store {
 
     /// The writes after a revision, oldest first; those that were dropped from the log are missing.
     pub fn log_after(&self, revision: Revision) -> impl Iterator<Item = &LogEntry> {
+        self.entries_after(revision).map(|entry| &**entry)
+    }
+
+    /// As [`Store::log_after`], for those who keep what they find.
+    pub fn entries_after(&self, revision: Revision) -> impl Iterator<Item = &Arc<LogEntry>> {
         let skip = usize::try_from(revision.saturating_sub(self.compacted)).unwrap_or(usize::MAX);
         let skip = skip.min(self.log.len());
         self.log.focus().narrow(skip..).into_iter()
@@ -97,7 +102,7 @@ impl Store {
     /// The write that made a revision, if the log still holds it.
     pub fn entry(&self, revision: Revision) -> Option<&LogEntry> {
         let index = revision.checked_sub(self.compacted)?.checked_sub(1)?;
-        self.log.get(usize::try_from(index).ok()?)
+        self.log.get(usize::try_from(index).ok()?).map(|entry| &**entry)
     }
 
     /// Puts objects that are there from the start: no admission, no validation, no log.
@@ -139,7 +144,8 @@ impl Store {
     }
 
     fn remember(&mut self, key: Key, old: Option<Object>, new: Option<Object>, at: Instant, who: &Arc<str>) {
-        self.log.push_back(LogEntry { revision: self.revision, key, old, new, at, who: who.clone() });
+        let entry = LogEntry { revision: self.revision, key, old, new, at, who: who.clone() };
+        self.log.push_back(Arc::new(entry));
         if self.log.len() > LOG_LENGTH {
             self.log.pop_front();
             self.compacted += 1;

@@ -115,7 +115,7 @@ fn stale_writes_conflict_and_idle_writes_make_no_revision() {
     let labels: Labels = [("app".to_owned(), "web".to_owned())].into();
     first.spec.selector = Some(LabelSelector::from_labels(&labels));
     first.spec.template.metadata.labels = labels;
-    first.spec.template.spec = pod("").spec;
+    first.spec.template.spec = (*pod("").spec).clone();
     let made = world.object(create(first));
     let Object::Deployment(d) = &made else { panic!() };
     assert_eq!((d.metadata.generation, d.spec.replicas), (1, Some(1)));

@@ -113,7 +113,7 @@ impl World {
         self.with_process(id, |p| {
             p.last = Some(record);
             if let Some(speech) = &mut p.speech {
-                speech.waiting.extend(wanted.events.into_iter().map(|n| (n, Some(record))));
+                speech.waiting.extend(wanted.events.into_iter().map(|n| Arc::new((n, Some(record)))));
             }
         });
         if has_events {
@@ -186,7 +186,7 @@ impl World {
         f: impl FnOnce(&mut Speech) -> T,
     ) -> Option<T> {
         self.with_process(id, |p| match (controller, &mut p.brain) {
-            (Some(i), Brain::Loops(loops)) => loops.get_mut(i).map(|l| f(&mut l.speech)),
+            (Some(i), Brain::Loops(loops)) => loops.get_mut(i).map(|l| f(&mut Arc::make_mut(l).speech)),
             (None, _) => p.speech.as_mut().map(f),
             (Some(_), _) => None,
         })?
@@ -199,7 +199,8 @@ impl World {
             if speech.writing.is_some() {
                 return None;
             }
-            while let Some((note, cause)) = speech.waiting.pop_front() {
+            while let Some(next) = speech.waiting.pop_front() {
+                let (note, cause) = Arc::unwrap_or_clone(next);
                 if let Some(request) = speech.recorder.note(&note, now) {
                     speech.writing = Some(note);
                     return Some((request, cause));

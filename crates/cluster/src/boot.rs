@@ -141,7 +141,7 @@ impl World {
 
     fn new_brain(&self, id: &ProcessId, dice: &Dice) -> Option<Brain> {
         Some(match id {
-            ProcessId::Manager => Brain::Loops(ALL.iter().map(|c| new_loop(*c, dice)).collect()),
+            ProcessId::Manager => Brain::Loops(ALL.iter().map(|c| Arc::new(new_loop(*c, dice))).collect()),
             ProcessId::Scheduler => Brain::Scheduler(Arc::new(Scheduler::new())),
             ProcessId::Kubelet(node) => {
                 let machine = self.machines.get(node)?;
@@ -182,7 +182,7 @@ impl World {
                 for watch in controller.watches() {
                     for object in view.objects_of(watch.kind, None) {
                         let change = Change { key: object.key(), old: None, new: Some(object.clone()) };
-                        enqueue(*controller, state, &change, &view, now, None);
+                        enqueue(*controller, Arc::make_mut(state), &change, &view, now, None);
                     }
                 }
             }

@@ -8,7 +8,7 @@ use kubestep_apiserver::LogEntry;
 use kubestep_control::{Change, Controller, View};
 use kubestep_controllers::ALL;
 use kubestep_model::{Instant, Kind, Pod, Revision};
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 /// Kinds that the controller manager watches.
 pub(crate) fn manager_kinds() -> BTreeSet<Kind> {
@@ -18,7 +18,7 @@ pub(crate) fn manager_kinds() -> BTreeSet<Kind> {
 impl World {
     /// Tells watchers what was committed after a revision. The record being written is the cause of all that follows.
     pub(crate) fn publish(&mut self, after: Revision, trace: &mut Trace) {
-        let entries: Vec<LogEntry> = self.store.log_after(after).cloned().collect();
+        let entries: Vec<Arc<LogEntry>> = self.store.entries_after(after).cloned().collect();
         let cause = Some(self.next_record);
         for entry in entries {
             let kind = match (&entry.old, &entry.new) {
@@ -61,7 +61,7 @@ impl World {
         found
     }
 
-    fn send(&mut self, id: &ProcessId, entry: LogEntry, cause: Option<RecordId>) {
+    fn send(&mut self, id: &ProcessId, entry: Arc<LogEntry>, cause: Option<RecordId>) {
         if !self.is_up(id) {
             return;
         }
@@ -74,7 +74,7 @@ impl World {
         let first = self.with_process(id, |p| {
             let inbox = p.inbox.entry(kind).or_default();
             let at = inbox.last().map_or(at, |a| a.at.max(at));
-            inbox.push_back(Arrival { at, entry, cause });
+            inbox.push_back(Arc::new(Arrival { at, entry, cause }));
             (inbox.len() == 1).then_some(at)
         });
         if let Some(Some(at)) = first {
@@ -143,7 +143,7 @@ impl World {
                 if !controller.watches().iter().any(|w| w.kind == change.key.kind) {
                     continue;
                 }
-                if let Some(state) = loops.get_mut(i) {
+                if let Some(state) = loops.get_mut(i).map(Arc::make_mut) {
                     if state.stopped {
                         state.unread.push_back((change.clone(), Some(cause)));
                     } else {
@@ -165,7 +165,7 @@ impl World {
         self.with_process(id, |p| {
             let view = p.view.clone();
             let Brain::Loops(loops) = &mut p.brain else { return };
-            let (Some(state), Some(program)) = (loops.get_mut(controller), ALL.get(controller)) else {
+            let (Some(state), Some(program)) = (loops.get_mut(controller).map(Arc::make_mut), ALL.get(controller)) else {
                 return;
             };
             while let Some((change, cause)) = state.unread.pop_front() {

@@ -121,7 +121,7 @@ impl World {
             p.view = Default::default();
             p.seen.clear();
             if let Brain::Loops(loops) = &mut p.brain {
-                for l in loops.iter_mut() {
+                for l in loops.iter_mut().map(std::sync::Arc::make_mut) {
                     l.working.clear();
                     l.queue = Default::default();
                     l.unread.clear();

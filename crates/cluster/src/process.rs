@@ -47,7 +47,7 @@ pub enum Health {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Arrival {
     pub(crate) at: Instant,
-    pub(crate) entry: LogEntry,
+    pub(crate) entry: Arc<LogEntry>,
     pub(crate) cause: Option<RecordId>,
 }
 
@@ -70,7 +70,7 @@ pub struct Loop {
     /// Keys in line, waiting, running.
     pub queue: Queue,
     /// Reconciles under way.
-    pub working: OrdMap<Key, Work>,
+    pub working: OrdMap<Key, Arc<Work>>,
     /// Notifications it has not read because it is stopped.
     pub unread: Vector<(Change, Option<RecordId>)>,
     /// What it remembers.
@@ -101,7 +101,7 @@ impl Loop {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Speech {
     pub(crate) recorder: Recorder,
-    pub(crate) waiting: Vector<(kubestep_control::EventNote, Option<RecordId>)>,
+    pub(crate) waiting: Vector<Arc<(kubestep_control::EventNote, Option<RecordId>)>>,
     pub(crate) writing: Option<kubestep_control::EventNote>,
 }
 
@@ -123,7 +123,7 @@ pub enum TimerName {
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
 pub enum Brain {
-    Loops(Vector<Loop>),
+    Loops(Vec<Arc<Loop>>),
     Scheduler(Arc<scheduler::Scheduler>),
     Kubelet(Arc<kubelet::Kubelet>),
 }
@@ -137,7 +137,7 @@ pub struct Process {
     pub view: View,
     /// Up to which revision it has read each kind.
     pub seen: OrdMap<Kind, Revision>,
-    pub(crate) inbox: OrdMap<Kind, Vector<Arrival>>,
+    pub(crate) inbox: OrdMap<Kind, Vector<Arc<Arrival>>>,
     /// Its program.
     pub brain: Brain,
     pub(crate) limits: OrdMap<Arc<str>, ClientLimit>,
@@ -161,10 +161,10 @@ impl Process {
     }
     /// The events of a kind that it has not read, oldest first.
     pub fn inbox(&self, kind: Kind) -> impl Iterator<Item = &LogEntry> {
-        self.inbox.get(&kind).into_iter().flatten().map(|a| &a.entry)
+        self.inbox.get(&kind).into_iter().flatten().map(|a| &*a.entry)
     }
     /// The controllers, if it runs any.
     pub fn loops(&self) -> impl Iterator<Item = &Loop> {
-        if let Brain::Loops(loops) = &self.brain { Some(loops) } else { None }.into_iter().flatten()
+        if let Brain::Loops(loops) = &self.brain { Some(loops) } else { None }.into_iter().flatten().map(|l| &**l)
     }
 }

@@ -135,7 +135,7 @@ impl World {
                     if let Some(revision) = wrote {
                         l.wrote.insert((key.clone(), kind), revision);
                     }
-                    let work = l.working.get_mut(key)?;
+                    let work = Arc::make_mut(l.working.get_mut(key)?);
                     // A controller that was stopped meanwhile asks something else, or nothing.
                     if work.asked.get(*slot) != Some(&*flight.request) {
                         return None;

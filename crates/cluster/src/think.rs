@@ -5,6 +5,7 @@ use kubestep_apiserver::Actor;
 use kubestep_control::{Controller, Done, Effect, Progress, Running, Told, run};
 use kubestep_controllers::ALL;
 use kubestep_model::{Instant, Key, Request};
+use std::sync::Arc;
 
 impl World {
     /// Puts the beginning of waiting keys in line, up to each controller's number of workers.
@@ -58,7 +59,7 @@ impl World {
         f: impl FnOnce(&mut Loop) -> T,
     ) -> Option<T> {
         self.with_process(id, |p| {
-            if let Brain::Loops(loops) = &mut p.brain { loops.get_mut(controller).map(f) } else { None }
+            if let Brain::Loops(loops) = &mut p.brain { loops.get_mut(controller).map(|l| f(Arc::make_mut(l))) } else { None }
         })?
     }
 
@@ -125,7 +126,7 @@ impl World {
                     });
                 }
                 Effect::Event(note) => {
-                    self.with_loop(id, controller, |l| l.speech.waiting.push_back((note, Some(cause))));
+                    self.with_loop(id, controller, |l| l.speech.waiting.push_back(Arc::new((note, Some(cause)))));
                     self.speak(id, Some(controller));
                 }
             }
@@ -150,7 +151,7 @@ impl World {
                 let replies = vec![None; requests.len()];
                 self.with_loop(id, controller, |l| {
                     let work = Work { asked: requests.clone(), replies, ..work };
-                    l.working.insert(key.clone(), work);
+                    l.working.insert(key.clone(), Arc::new(work));
                 });
                 let actor = Actor {
                     user_agent: program.actor().into(),
@@ -223,9 +224,9 @@ impl World {
 fn begin(process: &mut Process, controller: usize, key: &Key, now: Instant) -> Option<Work> {
     let view = process.view.clone();
     let Brain::Loops(loops) = &mut process.brain else { return None };
-    let state = loops.get_mut(controller)?;
+    let state = Arc::make_mut(loops.get_mut(controller)?);
     if let Some(work) = state.working.get(key) {
-        return Some(work.clone());
+        return Some(Work::clone(work));
     }
     state.starting = state.starting.saturating_sub(1);
     if !state.queue.take(key) {
@@ -243,7 +244,7 @@ fn begin(process: &mut Process, controller: usize, key: &Key, now: Instant) -> O
         committed: 0,
     };
     let work = Work { running, asked: vec![], replies: vec![], cause };
-    state.working.insert(key.clone(), work.clone());
+    state.working.insert(key.clone(), Arc::new(work.clone()));
     Some(work)
 }
 

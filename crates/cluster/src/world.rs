@@ -191,6 +191,6 @@ impl World {
     pub fn loops(&self) -> impl Iterator<Item = (&'static dyn kubestep_control::Controller, &crate::Loop)> {
         let loops = self.process(&ProcessId::Manager).map(|p| &p.brain);
         let loops = if let Some(Brain::Loops(loops)) = loops { Some(loops.iter()) } else { None };
-        kubestep_controllers::ALL.iter().copied().zip(loops.into_iter().flatten())
+        kubestep_controllers::ALL.iter().copied().zip(loops.into_iter().flatten().map(|l| &**l))
     }
 }

@@ -69,7 +69,7 @@ pub fn from_template(template: &PodTemplateSpec, owner_kind: Kind, owner: &Objec
         owner_references: vec![controller_ref(owner_kind, owner)],
         ..Default::default()
     };
-    Pod { metadata, spec: template.spec.clone(), ..Default::default() }
+    Pod { metadata, spec: template.spec.clone().into(), ..Default::default() }
 }
 
 #[cfg(test)]

@@ -39,12 +39,17 @@ impl<K, V> GoEmpty for BTreeMap<K, V> {
 }
 
 /// A list that Go writes as `null` when it is empty and its tag has no `omitempty`.
-pub(crate) fn null_if_empty<T: serde::Serialize, S: serde::Serializer>(v: &[T], s: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn null_if_empty<T: serde::Serialize, S: serde::Serializer>(
+    v: &[T],
+    s: S,
+) -> Result<S::Ok, S::Error> {
     if v.is_empty() { s.serialize_none() } else { s.collect_seq(v) }
 }
 
 /// `null` reads as the empty value, as Go reads it.
-pub(crate) fn null_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(d: D) -> Result<T, D::Error> {
+pub(crate) fn null_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
+    d: D,
+) -> Result<T, D::Error> {
     Ok(Option::<T>::deserialize(d)?.unwrap_or_default())
 }
 

@@ -105,7 +105,26 @@ others! {
     "VolumeAttributesClass" "storage.k8s.io" "v1" "volumeattributesclasses" "volumeattributesclass" ["vac"] false;
 }
 
+/// Whether two texts are equal, at compile time.
+const fn same(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let mut i = 0;
+    while i < a.len() && i < b.len() && a[i] == b[i] {
+        i += 1;
+    }
+    i == a.len() && i == b.len()
+}
+
 impl Kind {
+    /// A kind that is kept whole, by group and kind name; for constants: an unknown name does not compile.
+    pub const fn other(group: &str, kind: &str) -> Kind {
+        let mut i = 0;
+        while !(same(OTHERS[i].group, group) && same(OTHERS[i].kind, kind)) {
+            i += 1;
+        }
+        Kind::Other(&OTHERS[i])
+    }
+
     /// All kinds: those with a struct, then the others.
     pub fn all() -> impl Iterator<Item = Kind> {
         Kind::TYPED.iter().copied().chain(OTHERS.iter().map(Kind::Other))
@@ -148,11 +167,19 @@ impl Kind {
     }
     /// `apps/v1`, or `v1` in the core group.
     pub fn api_version(self) -> String {
-        if self.group().is_empty() { self.version().into() } else { format!("{}/{}", self.group(), self.version()) }
+        if self.group().is_empty() {
+            self.version().into()
+        } else {
+            format!("{}/{}", self.group(), self.version())
+        }
     }
     /// `deployments.apps`, or `pods` in the core group.
     pub fn qualified(self) -> String {
-        if self.group().is_empty() { self.resource().into() } else { format!("{}.{}", self.resource(), self.group()) }
+        if self.group().is_empty() {
+            self.resource().into()
+        } else {
+            format!("{}.{}", self.resource(), self.group())
+        }
     }
     /// `Deployment.apps`, or `Pod` in the core group.
     pub fn qualified_kind(self) -> String {

@@ -7,6 +7,7 @@ mod node;
 mod pod;
 mod pod_status;
 mod quota;
+mod revision;
 mod workload;
 
 pub use core::*;
@@ -16,4 +17,5 @@ pub use node::*;
 pub use pod::*;
 pub use pod_status::*;
 pub use quota::*;
+pub use revision::*;
 pub use workload::*;

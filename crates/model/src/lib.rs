@@ -11,13 +11,15 @@ pub mod kind;
 pub mod kinds;
 pub mod meta;
 pub mod object;
+pub mod patch;
+pub mod resources;
+pub mod schema;
+mod shared;
 pub mod status;
 pub mod text;
 pub mod time;
 pub mod verb;
-pub mod patch;
-pub mod resources;
-pub mod schema;
+mod whole;
 pub mod yaml;
 
 pub use dice::Dice;
@@ -25,10 +27,12 @@ pub use kind::Kind;
 pub use kinds::*;
 pub use meta::{ObjectMeta, OwnerReference};
 pub use object::{Custom, Key, Object, Resource};
+pub use shared::Shared;
 pub use status::{Cause, Reason, Status};
 pub use text::{IntOrString, LabelSelector, Quantity};
 pub use time::{Instant, MicroTime, Time};
 pub use verb::{Answer, Body, DeleteOptions, PatchKind, Propagation, Reply, Request, Subresource, Verb};
+pub use whole::Whole;
 
 /// A sorted map of short texts, as labels and annotations are.
 pub type Labels = std::collections::BTreeMap<String, String>;

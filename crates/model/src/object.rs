@@ -125,7 +125,22 @@ macro_rules! objects {
     };
 }
 
-objects!(Namespace, Node, Pod, ReplicaSet, Deployment, Service, Endpoints, EndpointSlice, ConfigMap, Secret, ServiceAccount, Event, ResourceQuota, Lease);
+objects!(
+    Namespace,
+    Node,
+    Pod,
+    ReplicaSet,
+    Deployment,
+    Service,
+    Endpoints,
+    EndpointSlice,
+    ConfigMap,
+    Secret,
+    ServiceAccount,
+    Event,
+    ResourceQuota,
+    Lease
+);
 
 impl Object {
     /// Its key.

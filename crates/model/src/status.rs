@@ -72,12 +72,19 @@ impl Status {
 
     /// 409: `pods "x" already exists`.
     pub fn already_exists(kind: Kind, name: &str) -> Self {
-        Self::of(409, Reason::AlreadyExists, kind, name, format!("{} \"{name}\" already exists", kind.qualified()))
+        Self::of(
+            409,
+            Reason::AlreadyExists,
+            kind,
+            name,
+            format!("{} \"{name}\" already exists", kind.qualified()),
+        )
     }
 
     /// 409 because the object was changed since it was read.
     pub fn conflict(kind: Kind, name: &str) -> Self {
-        let text = "the object has been modified; please apply your changes to the latest version and try again";
+        let text =
+            "the object has been modified; please apply your changes to the latest version and try again";
         Self::conflict_because(kind, name, text)
     }
 
@@ -105,7 +112,8 @@ impl Status {
             many => format!("[{}]", many.join(", ")),
         };
         let qualified = kind.qualified_kind();
-        let mut status = Status::new(422, Reason::Invalid, format!("{qualified} \"{name}\" is invalid: {list}"));
+        let mut status =
+            Status::new(422, Reason::Invalid, format!("{qualified} \"{name}\" is invalid: {list}"));
         status.about = Some((kind.group().into(), kind.name().into(), name.into()));
         status.causes = causes;
         status

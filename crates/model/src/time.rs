@@ -87,9 +87,20 @@ fn parse_nanos(text: &str) -> Option<i128> {
     if !text.is_ascii() || b.len() < 20 || b[4] != b'-' || b[7] != b'-' || !matches!(b[10], b'T' | b't') {
         return None;
     }
-    let num = |r: std::ops::Range<usize>| text.get(r).filter(|t| t.bytes().all(|c| c.is_ascii_digit()))?.parse::<i64>().ok();
-    let (y, mo, d, h, mi, s) = (num(0..4)?, num(5..7)?, num(8..10)?, num(11..13)?, num(14..16)?, num(17..19)?);
-    if b[13] != b':' || b[16] != b':' || !(1..=12).contains(&mo) || d < 1 || d > days_in(y, mo) || h > 23 || mi > 59 || s > 59 {
+    let num = |r: std::ops::Range<usize>| {
+        text.get(r).filter(|t| t.bytes().all(|c| c.is_ascii_digit()))?.parse::<i64>().ok()
+    };
+    let (y, mo, d, h, mi, s) =
+        (num(0..4)?, num(5..7)?, num(8..10)?, num(11..13)?, num(14..16)?, num(17..19)?);
+    if b[13] != b':'
+        || b[16] != b':'
+        || !(1..=12).contains(&mo)
+        || d < 1
+        || d > days_in(y, mo)
+        || h > 23
+        || mi > 59
+        || s > 59
+    {
         return None;
     }
     let mut i = 19;
@@ -191,7 +202,8 @@ impl Serialize for MicroTime {
 impl<'de> Deserialize<'de> for MicroTime {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
         let text = String::deserialize(d)?;
-        let nanos = parse_nanos(&text).ok_or_else(|| D::Error::custom(format!("not a time in RFC 3339: {text:?}")))?;
+        let nanos = parse_nanos(&text)
+            .ok_or_else(|| D::Error::custom(format!("not a time in RFC 3339: {text:?}")))?;
         Ok(MicroTime(i64::try_from(nanos.div_euclid(1000)).unwrap_or(0)))
     }
 }
@@ -202,12 +214,22 @@ mod tests {
 
     #[test]
     fn times_print_and_read_back() {
-        for (text, secs) in [("1970-01-01T00:00:00Z", 0), ("2026-01-01T00:00:00Z", 1_767_225_600), ("2024-02-29T23:59:59Z", 1_709_251_199)] {
+        for (text, secs) in [
+            ("1970-01-01T00:00:00Z", 0),
+            ("2026-01-01T00:00:00Z", 1_767_225_600),
+            ("2024-02-29T23:59:59Z", 1_709_251_199),
+        ] {
             assert_eq!(Time::parse(text), Some(Time(secs)));
             assert_eq!(Time(secs).to_string(), text);
         }
         assert_eq!(Time::parse("2026-01-01T01:00:00.5+01:00"), Some(Time(1_767_225_600)));
-        for bad in ["", "2026-02-30T00:00:00Z", "2026-01-01 00:00:00Z", "2026-01-01T00:00:00", "２026-01-01T00:00:00Z"] {
+        for bad in [
+            "",
+            "2026-02-30T00:00:00Z",
+            "2026-01-01 00:00:00Z",
+            "2026-01-01T00:00:00",
+            "２026-01-01T00:00:00Z",
+        ] {
             assert_eq!(Time::parse(bad), None, "{bad}");
         }
         assert_eq!(MicroTime(1_767_225_600_000_007).to_string(), "2026-01-01T00:00:00.000007Z");

@@ -76,21 +76,60 @@ pub struct DeleteOptions {
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
 pub enum Verb {
-    Get { key: Key, subresource: Subresource },
+    Get {
+        key: Key,
+        subresource: Subresource,
+    },
     /// All of a kind, in one namespace or (`None`) in all, by label and field.
-    List { kind: Kind, namespace: Option<Arc<str>>, labels: Option<Selector>, fields: Option<FieldSelector> },
-    Create { kind: Kind, namespace: Arc<str>, body: Body },
+    List {
+        kind: Kind,
+        namespace: Option<Arc<str>>,
+        labels: Option<Selector>,
+        fields: Option<FieldSelector>,
+    },
+    Create {
+        kind: Kind,
+        namespace: Arc<str>,
+        body: Body,
+    },
     /// PUT of the object, its status or its scale.
-    Replace { key: Key, subresource: Subresource, body: Body },
-    Patch { key: Key, subresource: Subresource, kind: PatchKind, patch: Arc<Value> },
+    Replace {
+        key: Key,
+        subresource: Subresource,
+        body: Body,
+    },
+    Patch {
+        key: Key,
+        subresource: Subresource,
+        kind: PatchKind,
+        patch: Arc<Value>,
+    },
     /// POST pods/NAME/binding.
-    Bind { pod: Key, uid: Arc<str>, node: Arc<str> },
+    Bind {
+        pod: Key,
+        uid: Arc<str>,
+        node: Arc<str>,
+    },
     /// POST pods/NAME/eviction.
-    Evict { pod: Key, options: DeleteOptions },
+    Evict {
+        pod: Key,
+        options: DeleteOptions,
+    },
     /// POST serviceaccounts/NAME/token.
-    Token { account: Key },
-    Delete { key: Key, options: DeleteOptions },
-    DeleteCollection { kind: Kind, namespace: Arc<str>, labels: Option<Selector>, fields: Option<FieldSelector>, options: DeleteOptions },
+    Token {
+        account: Key,
+    },
+    Delete {
+        key: Key,
+        options: DeleteOptions,
+    },
+    DeleteCollection {
+        kind: Kind,
+        namespace: Arc<str>,
+        labels: Option<Selector>,
+        fields: Option<FieldSelector>,
+        options: DeleteOptions,
+    },
 }
 
 /// One request with the query that all writes share.
@@ -131,8 +170,13 @@ impl Verb {
     /// The kind it is about.
     pub fn kind(&self) -> Kind {
         match self {
-            Verb::Get { key, .. } | Verb::Replace { key, .. } | Verb::Patch { key, .. } | Verb::Delete { key, .. } => key.kind,
-            Verb::List { kind, .. } | Verb::Create { kind, .. } | Verb::DeleteCollection { kind, .. } => *kind,
+            Verb::Get { key, .. }
+            | Verb::Replace { key, .. }
+            | Verb::Patch { key, .. }
+            | Verb::Delete { key, .. } => key.kind,
+            Verb::List { kind, .. } | Verb::Create { kind, .. } | Verb::DeleteCollection { kind, .. } => {
+                *kind
+            }
             Verb::Bind { pod, .. } | Verb::Evict { pod, .. } => pod.kind,
             Verb::Token { account } => account.kind,
         }
@@ -141,11 +185,15 @@ impl Verb {
     /// The part of the object it is about.
     pub fn subresource(&self) -> Subresource {
         match self {
-            Verb::Get { subresource, .. } | Verb::Replace { subresource, .. } | Verb::Patch { subresource, .. } => *subresource,
+            Verb::Get { subresource, .. }
+            | Verb::Replace { subresource, .. }
+            | Verb::Patch { subresource, .. } => *subresource,
             Verb::Bind { .. } => Subresource::Binding,
             Verb::Evict { .. } => Subresource::Eviction,
             Verb::Token { .. } => Subresource::Token,
-            Verb::List { .. } | Verb::Create { .. } | Verb::Delete { .. } | Verb::DeleteCollection { .. } => Subresource::None,
+            Verb::List { .. } | Verb::Create { .. } | Verb::Delete { .. } | Verb::DeleteCollection { .. } => {
+                Subresource::None
+            }
         }
     }
 

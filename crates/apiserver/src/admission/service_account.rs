@@ -51,7 +51,8 @@ fn mount_token(turn: &mut Turn<'_>, pod: &mut Pod) {
         return;
     }
     let volume = there.unwrap_or_else(|| turn.draw_name(VOLUME_PREFIX).to_string());
-    for container in pod.spec.init_containers.iter_mut().chain(&mut pod.spec.containers) {
+    let spec: &mut kubestep_model::PodSpec = &mut pod.spec;
+    for container in spec.init_containers.iter_mut().chain(&mut spec.containers) {
         if container.volume_mounts.iter().any(|m| m.mount_path == MOUNT_PATH) {
             continue;
         }

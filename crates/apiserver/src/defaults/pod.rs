@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 /// A pod: what a template has, and what only pods have.
 pub(super) fn pod(pod: &mut Pod) {
-    let spec = &mut pod.spec;
+    let spec: &mut PodSpec = &mut pod.spec;
     for container in spec.containers.iter_mut().chain(&mut spec.init_containers) {
         requests_from_limits(&mut container.resources);
     }
@@ -62,7 +62,7 @@ fn pod_level_requests(spec: &mut PodSpec) {
 
 /// What the containers ask for together, without what is set for the pod as a whole.
 fn container_requests(spec: &PodSpec) -> Amounts {
-    let mut plain = Pod { spec: spec.clone(), ..Pod::default() };
+    let mut plain = Pod { spec: spec.clone().into(), ..Pod::default() };
     plain.spec.rest.remove("resources");
     plain.spec.overhead.clear();
     resources::requests(&plain)

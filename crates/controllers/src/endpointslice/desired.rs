@@ -33,10 +33,17 @@ pub(super) fn desired(
     lost: &mut Vec<(String, String)>,
 ) -> Wanted {
     let mut wanted = Wanted::new();
+    // Most pods have the same ports: their key is worked out once.
+    let mut keys: Vec<(Vec<EndpointPort>, BTreeSet<String>)> = vec![];
     for pod in selected(view, service).filter(|pod| can_be_endpoint(pod, true)) {
         let ports = ports_of(service, pod);
-        let meta = Meta { ports, address_type };
-        let (_, endpoints) = wanted.entry(port_key(&meta.ports)).or_insert_with(|| (meta, vec![]));
+        let known = keys.iter().position(|(there, _)| *there == ports).unwrap_or_else(|| {
+            let key = port_key(&ports);
+            wanted.entry(key.clone()).or_insert_with(|| (Meta { ports: ports.clone(), address_type }, vec![]));
+            keys.push((ports, key));
+            keys.len() - 1
+        });
+        let Some((_, endpoints)) = keys.get(known).and_then(|(_, key)| wanted.get_mut(key)) else { continue };
         let node = view.get::<Node>("", &pod.spec.node_name);
         if node.is_none() && !service.spec.publish_not_ready_addresses {
             lost.push((pod.metadata.name.to_string(), pod.spec.node_name.to_string()));

@@ -6,9 +6,9 @@ use super::{
     members::has_endpoints,
 };
 use kubestep_control::View;
-use kubestep_model::{Endpoint, EndpointSlice, Service};
+use kubestep_model::{Endpoint, EndpointSlice, ObjectMeta, Service};
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// The most endpoints of one slice. Upstream: maxEndpointsPerSlice.
 const MOST: usize = 100;
@@ -37,14 +37,39 @@ impl Plan {
     }
 }
 
-/// Tells endpoints apart: addresses and the pod. Upstream: hashEndpoint.
-pub(super) fn identity(endpoint: &Endpoint) -> (Vec<String>, String, String) {
-    let mut addresses: Vec<String> = endpoint.addresses.iter().map(|a| a.to_string()).collect();
-    addresses.sort();
+/// What tells endpoints apart: addresses and the pod's namespace and name.
+type Identity<'e> = (Vec<&'e str>, &'e str, &'e str);
+
+/// Tells endpoints apart. Upstream: hashEndpoint.
+fn identity(endpoint: &Endpoint) -> Identity<'_> {
+    let mut addresses: Vec<&str> = endpoint.addresses.iter().map(|a| &**a).collect();
+    addresses.sort_unstable();
     let target = endpoint.target_ref.as_ref();
-    let (namespace, name) =
-        target.map_or((String::new(), String::new()), |t| (t.namespace.to_string(), t.name.to_string()));
+    let (namespace, name) = target.map_or(("", ""), |t| (&*t.namespace, &*t.name));
     (addresses, namespace, name)
+}
+
+/// The wanted endpoints that no slice has taken yet, found by their identity.
+struct Left<'e> {
+    endpoints: Vec<Option<&'e Endpoint>>,
+    /// The places of each identity, the first last.
+    places: BTreeMap<Identity<'e>, Vec<usize>>,
+}
+
+impl<'e> Left<'e> {
+    fn new(endpoints: &'e [Endpoint]) -> Self {
+        let mut places: BTreeMap<Identity<'e>, Vec<usize>> = BTreeMap::new();
+        for (i, endpoint) in endpoints.iter().enumerate().rev() {
+            places.entry(identity(endpoint)).or_default().push(i);
+        }
+        Left { endpoints: endpoints.iter().map(Some).collect(), places }
+    }
+
+    /// Takes the first endpoint of the same identity.
+    fn take(&mut self, old: &'e Endpoint) -> Option<&'e Endpoint> {
+        let place = self.places.get_mut(&identity(old))?.pop()?;
+        self.endpoints.get_mut(place)?.take()
+    }
 }
 
 /// Tells sets of ports apart, in any order. Upstream: NewPortMapKey.
@@ -164,49 +189,45 @@ fn reuse(plan: &mut Plan, service: &Service) {
 /// Upstream: reconcileByPortMapping.
 fn of_ports(service: &Service, existing: &[&EndpointSlice], endpoints: &[Endpoint], meta: &Meta) -> Plan {
     let mut plan = Plan::default();
-    let mut left: Vec<Endpoint> = endpoints.to_vec();
-    let mut unchanged: Vec<EndpointSlice> = vec![];
+    let mut left = Left::new(endpoints);
+    let mut unchanged: Vec<&EndpointSlice> = vec![];
     for slice in existing {
-        let mut kept = vec![];
-        let mut changed = false;
-        for old in &slice.endpoints {
-            let id = identity(old);
-            if let Some(i) = left.iter().position(|new| identity(new) == id) {
-                let new = left.remove(i);
-                changed |= new != *old;
-                kept.push(new);
-            }
-        }
+        let kept: Vec<(&Endpoint, &Endpoint)> =
+            slice.endpoints.iter().filter_map(|old| Some((old, left.take(old)?))).collect();
+        let changed = kept.iter().any(|(old, new)| old != new);
         let labels = labels_for(service);
         let relabelled = own_labels(&slice.metadata.labels) != own_labels(&labels);
-        let mut new = EndpointSlice::clone(slice);
+        let with = |endpoints: Option<Vec<Endpoint>>| EndpointSlice {
+            metadata: ObjectMeta { labels: labels.clone(), ..slice.metadata.clone() },
+            endpoints: endpoints.unwrap_or_else(|| slice.endpoints.clone()),
+            address_type: slice.address_type.clone(),
+            ports: slice.ports.clone(),
+            rest: slice.rest.clone(),
+        };
         if changed || kept.len() != slice.endpoints.len() {
             if kept.is_empty() {
-                plan.delete.push(new);
+                plan.delete.push(EndpointSlice::clone(slice));
                 continue;
             }
-            new.endpoints = kept;
-            new.metadata.labels = labels;
-            plan.update.push(new);
+            plan.update.push(with(Some(kept.into_iter().map(|(_, new)| new.clone()).collect())));
         } else if relabelled {
-            new.metadata.labels = labels;
-            plan.update.push(new);
+            plan.update.push(with(None));
         } else {
-            unchanged.push(new);
+            unchanged.push(slice);
         }
     }
     plan.update.sort_by_key(|slice| std::cmp::Reverse(slice.endpoints.len()));
-    let mut left = left.into_iter().peekable();
+    let mut left: VecDeque<Endpoint> = left.endpoints.into_iter().flatten().cloned().collect();
     for slice in &mut plan.update {
         fill(slice, &mut left);
     }
-    while left.peek().is_some() {
+    while !left.is_empty() {
         let number = left.len();
         let roomy =
             unchanged.iter().enumerate().filter(|(_, s)| number < MOST && number + s.endpoints.len() <= MOST);
         let fullest = roomy.max_by_key(|(_, slice)| slice.endpoints.len()).map(|(i, _)| i);
         let mut slice = match fullest {
-            Some(i) => unchanged.remove(i),
+            Some(i) => EndpointSlice::clone(unchanged.remove(i)),
             None => new_slice(service, meta),
         };
         fill(&mut slice, &mut left);
@@ -215,9 +236,9 @@ fn of_ports(service: &Service, existing: &[&EndpointSlice], endpoints: &[Endpoin
     plan
 }
 
-fn fill(slice: &mut EndpointSlice, left: &mut impl Iterator<Item = Endpoint>) {
-    let room = MOST.saturating_sub(slice.endpoints.len());
-    slice.endpoints.extend(left.take(room));
+fn fill(slice: &mut EndpointSlice, left: &mut VecDeque<Endpoint>) {
+    let room = MOST.saturating_sub(slice.endpoints.len()).min(left.len());
+    slice.endpoints.extend(left.drain(..room));
 }
 
 /// Labels that a slice has from its service.

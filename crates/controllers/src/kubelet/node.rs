@@ -75,10 +75,12 @@ impl Kubelet {
 
     fn node_event(&self, cx: &mut Cx<'_>, reason: &str, message: String) {
         let name: Arc<str> = self.name().into();
+        // Before it has registered the kubelet does not know the node's uid, and writes the name for it.
+        let known = self.node.node.as_ref().filter(|_| self.node.registered);
         let about = ObjectReference {
             kind: "Node".into(),
             name: name.clone(),
-            uid: name,
+            uid: known.map_or(name, |node| node.metadata.uid.clone()),
             ..ObjectReference::default()
         };
         cx.event(about, "Normal", reason, message);

@@ -8,14 +8,30 @@ const KEYED: &[(&str, &str)] = &[("conditions", "type"), ("hostIPs", "ip"), ("po
 
 /// A strategic merge patch of the pod's status; `None` if nothing differs.
 pub(super) fn status_patch(held: &Pod, wanted: &PodStatus) -> Option<Value> {
-    let old = serde_json::to_value(&held.status).unwrap_or_default();
-    let new = serde_json::to_value(wanted).unwrap_or_default();
+    if held.status == *wanted {
+        return None;
+    }
+    let (mut old, mut new) = (held.status.clone(), wanted.clone());
+    // Lists are the most of it: those that are the same need not be written out to be compared.
+    same_list(&mut old.conditions, &mut new.conditions);
+    same_list(&mut old.container_statuses, &mut new.container_statuses);
+    same_list(&mut old.init_container_statuses, &mut new.init_container_statuses);
+    let old = serde_json::to_value(&old).unwrap_or_default();
+    let new = serde_json::to_value(&new).unwrap_or_default();
     let (old, new) = (old.as_object()?, new.as_object()?);
     let status = difference(old, new);
     if status.is_empty() {
         return None;
     }
     Some(json!({"metadata": {"uid": held.metadata.uid}, "status": status}))
+}
+
+/// Leaves out a list that is the same in both.
+fn same_list<T: PartialEq>(old: &mut Vec<T>, new: &mut Vec<T>) {
+    if old == new {
+        old.clear();
+        new.clear();
+    }
 }
 
 fn difference(old: &Map<String, Value>, new: &Map<String, Value>) -> Map<String, Value> {

@@ -1,13 +1,13 @@
 //! Pod: what is wanted.
 
-use crate::{Labels, LocalObjectReference, ObjectMeta, PodStatus, Quantity, go::api};
+use crate::{Labels, LocalObjectReference, ObjectMeta, PodStatus, Quantity, Shared, go::api};
 use serde_json::Value;
 use std::{collections::BTreeMap, sync::Arc};
 
 api! {
     /// A pod.
     pub struct Pod {
-        always { metadata: ObjectMeta, spec: PodSpec, status: PodStatus }
+        always { metadata: ObjectMeta, spec: Shared<PodSpec>, status: PodStatus }
     }
     /// Metadata and spec for pods to be made.
     pub struct PodTemplateSpec {
@@ -161,4 +161,3 @@ api! {
         maybe { values: Vec<String> }
     }
 }
-

@@ -22,7 +22,8 @@ const POD_RESOURCES: [&str; 11] = [
     "pods",
 ];
 /// Where a quota names one of these, every container has to say how much of it.
-const MUST_SAY: [&str; 6] = ["cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory"];
+const MUST_SAY: [&str; 6] =
+    ["cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory"];
 const CLAIM_CLASS: &str = ".storageclass.storage.k8s.io/";
 
 fn whole(number: i64) -> Quantity {
@@ -155,9 +156,13 @@ pub fn matching_resources<'a>(kind: Kind, hard: impl Iterator<Item = &'a str>) -
                 || name.starts_with("requests.hugepages-")
                 || name.strip_prefix("requests.").is_some_and(is_extended)
         }
-        Kind::Service => **name == *count || matches!(*name, "services" | "services.nodeports" | "services.loadbalancers"),
+        Kind::Service => {
+            **name == *count || matches!(*name, "services" | "services.nodeports" | "services.loadbalancers")
+        }
         _ if kind.name() == "PersistentVolumeClaim" => {
-            **name == *count || matches!(*name, "persistentvolumeclaims" | "requests.storage") || name.contains(CLAIM_CLASS)
+            **name == *count
+                || matches!(*name, "persistentvolumeclaims" | "requests.storage")
+                || name.contains(CLAIM_CLASS)
         }
         _ => **name == *count || (has_short_name(kind) && *name == kind.resource()),
     };
@@ -193,7 +198,8 @@ pub fn in_scope(quota: &ResourceQuota, object: &Object) -> bool {
     let plain = quota.spec.scopes.iter().all(|scope| fits_scope(object, scope, "Exists", &[]));
     let selected = terms.is_none_or(|terms| {
         terms.iter().all(|term| {
-            let values: Vec<&str> = term["values"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+            let values: Vec<&str> =
+                term["values"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
             let (scope, operator) = (term["scopeName"].as_str(), term["operator"].as_str());
             fits_scope(object, scope.unwrap_or_default(), operator.unwrap_or_default(), &values)
         })
@@ -232,8 +238,10 @@ fn reaches_over(pod: &Pod) -> bool {
         term["namespaces"].as_array().is_some_and(|n| !n.is_empty()) || !term["namespaceSelector"].is_null()
     };
     [&affinity.pod_affinity, &affinity.pod_anti_affinity].into_iter().flatten().any(|side| {
-        let required = side["requiredDuringSchedulingIgnoredDuringExecution"].as_array().into_iter().flatten();
-        let preferred = side["preferredDuringSchedulingIgnoredDuringExecution"].as_array().into_iter().flatten();
+        let required =
+            side["requiredDuringSchedulingIgnoredDuringExecution"].as_array().into_iter().flatten();
+        let preferred =
+            side["preferredDuringSchedulingIgnoredDuringExecution"].as_array().into_iter().flatten();
         required.chain(preferred.map(|p| &p["podAffinityTerm"])).any(term_reaches)
     })
 }
