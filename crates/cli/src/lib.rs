@@ -1,4 +1,4 @@
-//! What the command line `kubestep` does, callable: record, compare, vectors, replay, explore, sweep, bench.
+//! What the command line `kubestep` does, callable: record, compare, vectors, verdicts, replay, explore, sweep, bench.
 //!
 //! The binary reads arguments and calls these; the tests of the workspace call them without a process between.
 
@@ -9,3 +9,4 @@ pub mod record;
 pub mod replay;
 pub mod sweep;
 pub mod vectors;
+pub mod verdicts;

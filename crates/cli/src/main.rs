@@ -1,6 +1,6 @@
 //! `kubestep`: the engine without a page.
 
-use kubestep_cli::{bench, compare, explore, record, replay, sweep, vectors};
+use kubestep_cli::{bench, compare, explore, record, replay, sweep, vectors, verdicts};
 use std::process::ExitCode;
 
 const USAGE: &str = "usage: kubestep COMMAND …
@@ -8,6 +8,7 @@ const USAGE: &str = "usage: kubestep COMMAND …
   record SESSION.yaml [-o OUT.json] [--pace GOLDEN.json] [--seed N]   play a session script and write a recording
   compare GOLDEN.json OURS.json [--twin TWIN.json] [--only PART]      what differs between two recordings
   vectors NAME CASES.json [-o OUT.json]                               the pure functions, case by case
+  verdicts CASES.yaml [-o OUT.json] [--only NAME]                     what kubectl and the API server say to manifests
   replay SESSION [--hash]                                             a saved session (a link's text) or script, played again
   explore FILE [--crashes N]                                          every order on a small world
   sweep --seeds A..B                                                  random scenarios with faults, then heal and demand calm
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
             "compare" => compare::main(rest),
             "record" => record::main(rest),
             "vectors" => vectors::main(rest),
+            "verdicts" => verdicts::main(rest),
             "replay" => replay::main(rest),
             "explore" => explore::main(rest),
             "sweep" => sweep::main(rest),

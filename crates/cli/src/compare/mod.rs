@@ -33,8 +33,8 @@ pub use command::main;
 
 use recording::Recording;
 use report::{Report, Section};
-use table::Allow;
 use serde_json::Value;
+use table::Allow;
 use view::View;
 
 /// Which parts to compare, and by which rows of the table.

@@ -1,0 +1,219 @@
+//! A request that a command sent, and its answer, as the records show them.
+
+use kubestep_cluster::Store;
+use kubestep_model::{
+    Answer, Key, Kind, Object, PatchKind, Reply, Request, Subresource, Verb,
+    client::{ClientAsk, ClientTold, ClientTurn},
+};
+use serde_json::{Value, json};
+
+/// One request of a command with its warnings.
+#[derive(Clone, Debug)]
+pub(crate) struct Exchange {
+    pub(crate) record: Value,
+    pub(crate) reads: bool,
+    pub(crate) warnings: Vec<String>,
+    /// The object that the request made, if it made one.
+    pub(crate) made: Option<Key>,
+    /// What it answered.
+    pub(crate) objects: Vec<Value>,
+}
+
+/// What a turn of a command looks like on the wire; none for what is not a request.
+pub(crate) fn exchange(command: &str, turn: &ClientTurn, store: &Store) -> Option<Exchange> {
+    let (ClientAsk::Api(request), ClientTold::Reply(reply)) = (&turn.ask, &turn.told) else { return None };
+    let verb = method(&request.verb);
+    let mut record =
+        json!({"verb": verb, "path": path(command, request), "code": code(request, reply, store)});
+    if let Err(status) = reply {
+        let mut say = |name: &str, text: String| {
+            if !text.is_empty() {
+                record[name] = text.into();
+            }
+        };
+        say("reason", serde_json::to_value(status.reason).ok()?.as_str().unwrap_or_default().into());
+        say("message", status.message.clone());
+        if !status.causes.is_empty() {
+            let cause = |c: &kubestep_model::Cause| json!({"field": c.field, "message": c.message, "reason": c.reason});
+            record["causes"] = status.causes.iter().map(cause).collect();
+        }
+    }
+    if let Verb::Patch { kind, patch, .. } = &request.verb {
+        let name = match kind {
+            PatchKind::Strategic => "strategic",
+            PatchKind::Merge => "merge",
+            PatchKind::Json => "json",
+            PatchKind::Apply => "apply",
+        };
+        record["type"] = name.into();
+        if *kind != PatchKind::Apply {
+            record["patch"] = (**patch).clone();
+        }
+    }
+    let made = match (reply, verb) {
+        (Ok(Answer::Object { object, .. }), "POST") if !request.dry_run => Some(object.key()),
+        (Ok(Answer::Object { object, .. }), "PATCH") if !request.dry_run && is_new(object, store) => {
+            Some(object.key())
+        }
+        _ => None,
+    };
+    Some(Exchange {
+        record,
+        reads: request.verb.reads(),
+        warnings: warnings(request, reply),
+        made,
+        objects: objects(reply),
+    })
+}
+
+/// Whether a patch made what it was for.
+fn is_new(object: &Object, store: &Store) -> bool {
+    store.entry(object.meta().revision()).is_some_and(|e| e.old.is_none() && e.key == object.key())
+}
+
+fn objects(reply: &Reply) -> Vec<Value> {
+    match reply {
+        Ok(Answer::Object { object, .. }) => vec![object.to_value()],
+        Ok(Answer::List { items, .. }) => items.iter().map(Object::to_value).collect(),
+        Ok(Answer::Json { value, .. }) => vec![(**value).clone()],
+        Err(_) => vec![],
+    }
+}
+
+fn warnings(request: &Request, reply: &Reply) -> Vec<String> {
+    let mut all = vec![];
+    if request.verb.kind() == Kind::Endpoints {
+        all.push("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice".to_owned());
+    }
+    if let Ok(Answer::Object { warnings, .. } | Answer::Json { warnings, .. }) = reply {
+        all.extend(warnings.iter().cloned());
+    }
+    all
+}
+
+fn method(verb: &Verb) -> &'static str {
+    match verb {
+        Verb::Get { .. } | Verb::List { .. } => "GET",
+        Verb::Create { .. } | Verb::Bind { .. } | Verb::Evict { .. } | Verb::Token { .. } => "POST",
+        Verb::Replace { .. } => "PUT",
+        Verb::Patch { .. } => "PATCH",
+        Verb::Delete { .. } | Verb::DeleteCollection { .. } => "DELETE",
+    }
+}
+
+fn code(request: &Request, reply: &Reply, store: &Store) -> u16 {
+    match reply {
+        Err(status) => status.code,
+        Ok(Answer::Object { object, .. })
+            if matches!(request.verb, Verb::Patch { .. }) && is_new(object, store) =>
+        {
+            201
+        }
+        Ok(_) if method(&request.verb) == "POST" => 201,
+        Ok(_) => 200,
+    }
+}
+
+fn path(command: &str, request: &Request) -> String {
+    let (kind, namespace, name) = match &request.verb {
+        Verb::Get { key, .. }
+        | Verb::Replace { key, .. }
+        | Verb::Patch { key, .. }
+        | Verb::Delete { key, .. } => (key.kind, Some(&key.namespace), Some(&key.name)),
+        Verb::Bind { pod, .. } | Verb::Evict { pod, .. } => (pod.kind, Some(&pod.namespace), Some(&pod.name)),
+        Verb::Token { account } => (account.kind, Some(&account.namespace), Some(&account.name)),
+        Verb::List { kind, namespace, .. } => (*kind, namespace.as_ref(), None),
+        Verb::Create { kind, namespace, .. } | Verb::DeleteCollection { kind, namespace, .. } => {
+            (*kind, Some(namespace), None)
+        }
+    };
+    let mut path =
+        if kind.group().is_empty() { "/api/v1".to_owned() } else { format!("/apis/{}", kind.api_version()) };
+    if let Some(namespace) = namespace.filter(|n| kind.namespaced() && !n.is_empty()) {
+        path.push_str(&format!("/namespaces/{namespace}"));
+    }
+    path.push_str(&format!("/{}", kind.resource()));
+    if let Some(name) = name {
+        path.push_str(&format!("/{name}"));
+    }
+    if request.verb.subresource() != Subresource::None {
+        path.push_str(&format!("/{}", request.verb.subresource().name()));
+    }
+    let query = query(command, request);
+    if query.is_empty() { path } else { format!("{path}?{}", query.join("&")) }
+}
+
+/// What stands behind the path, in the order of its names.
+fn query(command: &str, request: &Request) -> Vec<String> {
+    let words: Vec<&str> = command.split_whitespace().filter(|w| *w != "kubectl").collect();
+    let verb = words.iter().find(|w| !w.starts_with('-')).copied().unwrap_or_default();
+    let mut query = vec![];
+    if request.dry_run {
+        query.push("dryRun=All".to_owned());
+    }
+    match &request.verb {
+        Verb::List { labels, fields, .. } => {
+            if let Some(fields) = fields {
+                query.push(format!("fieldSelector={}", escape(&fields.to_string())));
+            }
+            if let Some(labels) = labels.as_ref().map(ToString::to_string).filter(|l| !l.is_empty()) {
+                query.push(format!("labelSelector={}", escape(&labels)));
+            }
+            if matches!(verb, "get" | "describe") {
+                query.push("limit=500".to_owned());
+            }
+        }
+        Verb::Create { .. } | Verb::Replace { .. } | Verb::Patch { .. } => {
+            let apply = matches!(request.verb, Verb::Patch { kind: PatchKind::Apply, .. });
+            if let Some(manager) = manager(verb, &words, request, apply) {
+                query.push(format!("fieldManager={manager}"));
+            }
+            if let Some(validation) = validation(verb, &words, request) {
+                query.push(format!("fieldValidation={validation}"));
+            }
+            if apply && verb == "apply" && !words.contains(&"set-last-applied") {
+                query.push(format!("force={}", request.force));
+            }
+        }
+        _ => {}
+    }
+    query
+}
+
+fn manager(verb: &str, words: &[&str], request: &Request, apply: bool) -> Option<String> {
+    if let Some(named) = words.iter().find_map(|w| w.strip_prefix("--field-manager=")) {
+        return Some(named.to_owned());
+    }
+    Some(match verb {
+        "scale" => return None,
+        "apply" if words.contains(&"set-last-applied") => "kubectl-last-applied".to_owned(),
+        "apply" if apply => "kubectl".to_owned(),
+        "apply" if matches!(request.verb, Verb::Patch { kind: PatchKind::Json, .. }) => "kubectl".to_owned(),
+        "apply" => "kubectl-client-side-apply".to_owned(),
+        other => format!("kubectl-{other}"),
+    })
+}
+
+fn validation(verb: &str, words: &[&str], request: &Request) -> Option<&'static str> {
+    let flag = words.iter().find_map(|w| w.strip_prefix("--validate="));
+    let reads_files = matches!(verb, "apply" | "create" | "replace");
+    match flag {
+        _ if request.strict => Some("Strict"),
+        Some("warn") if reads_files => Some("Warn"),
+        Some("false" | "ignore") if reads_files => Some("Ignore"),
+        _ => None,
+    }
+}
+
+/// Upstream: net/url, QueryEscape.
+fn escape(text: &str) -> String {
+    let mut out = String::new();
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => out.push(char::from(byte)),
+            b' ' => out.push('+'),
+            other => out.push_str(&format!("%{other:02X}")),
+        }
+    }
+    out
+}

@@ -1,0 +1,42 @@
+//! Every recorded case, with kubectl's real commands in a real world: code, output, requests, warnings and what is stored.
+
+use kubestep_cli::verdicts;
+
+/// The areas, and how many of their cases have to be met in every part. Floors only rise.
+const AREAS: [(&str, usize); 11] = [
+    ("batch", 27),
+    ("config", 33),
+    ("deployment", 132),
+    ("metadata", 60),
+    ("pod", 31),
+    ("policy", 32),
+    ("sequences", 42),
+    ("service", 57),
+    ("stateful", 13),
+    ("storage", 10),
+    ("typos", 117),
+];
+
+#[test]
+fn recorded_verdicts_are_met_in_every_part() {
+    let text = |file: String| {
+        let path = format!("{}/../../tests/golden/verdicts/{file}", env!("CARGO_MANIFEST_DIR"));
+        std::fs::read_to_string(path).expect("the recording is there")
+    };
+    let mut short = vec![];
+    for (area, floor) in AREAS {
+        let corpus = text(format!("{area}.yaml"));
+        let ours = verdicts::judge(&corpus, None).expect("the corpus is read");
+        let found =
+            verdicts::against_recorded(&corpus, &text(format!("{area}.json")), &ours).expect("a record");
+        println!("verdicts of {area}: {} of {}", found.equal, found.all);
+        if found.equal < floor {
+            let names: Vec<&str> = found.different.iter().map(|(name, _)| name.as_str()).collect();
+            short.push(format!(
+                "{area}: {} of {}, at least {floor} before: {names:?}",
+                found.equal, found.all
+            ));
+        }
+    }
+    assert!(short.is_empty(), "{short:#?}");
+}
