@@ -1,5 +1,7 @@
 //! The kinds that loops read, one file per family, with the fields that are read; the rest is kept as written.
 
+mod autoscaler;
+mod batch;
 mod core;
 mod event;
 mod network;
@@ -8,8 +10,11 @@ mod pod;
 mod pod_status;
 mod quota;
 mod revision;
+mod stateful;
 mod workload;
 
+pub use autoscaler::*;
+pub use batch::*;
 pub use core::*;
 pub use event::*;
 pub use network::*;
@@ -18,4 +23,5 @@ pub use pod::*;
 pub use pod_status::*;
 pub use quota::*;
 pub use revision::*;
+pub use stateful::*;
 pub use workload::*;
