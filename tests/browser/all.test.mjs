@@ -8,6 +8,7 @@ after(stop);
 
 await import("./story.mjs");
 await import("./stories.mjs");
+await import("./drafts.mjs");
 await import("./bad_input.mjs");
 await import("./keyboard.mjs");
 await import("./looks.mjs");

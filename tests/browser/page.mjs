@@ -17,7 +17,7 @@ export async function stop() {
 }
 
 // Opens the page, runs the test, and fails it if the page logged an error.
-export async function visit(work, { fragment = "", width = 1440, height = 900, dark = false, still = false, init, allow } = {}) {
+export async function visit(work, { fragment = "", width = 1440, height = 900, dark = false, still = false, init, allow, routes = [], ready = true } = {}) {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: dark ? "dark" : "light", reducedMotion: still ? "reduce" : "no-preference" });
   const errors = [];
   const watch = (p) => {
@@ -28,9 +28,10 @@ export async function visit(work, { fragment = "", width = 1440, height = 900, d
     if (init) await context.addInitScript(init);
     const tab = await context.newPage();
     watch(tab);
+    for (const [pattern, handler] of routes) await tab.route(pattern, handler);
     await tab.goto(URL_OF_SITE + fragment);
     const page = new Page(tab);
-    await page.ready();
+    if (ready) await page.ready();
     await work(page);
     assert.deepEqual(errors.filter((e) => !allow?.test(e)), [], "the page logged errors");
   } finally {
@@ -112,8 +113,6 @@ export class Page {
   }
 
   async write(text) {
-    // The plain field gives way to the editor once it is loaded: a person would see that, a script has to wait for it.
-    await this.tab.locator(".cm-content").first().waitFor({ timeout: 20_000 });
     await this.manifest.fill(text);
   }
 

@@ -58,33 +58,61 @@ const long = EditorView.domEventHandlers({
   },
 });
 
-// change(text), apply(): what the page is told.
-export function create(parent, text, label, change, apply) {
-  let quiet = false;
-  const view = new EditorView({
-    parent,
-    state: EditorState.create({
-      doc: text,
-      extensions: [
-        lineNumbers(), history(), drawSelection(), indentOnInput(), indentUnit.of("  "), bracketMatching(), closeBrackets(),
-        highlightActiveLine(), highlightActiveLineGutter(), highlightSelectionMatches(), syntaxHighlighting(style), yaml(), lintGutter(), marks,
-        keymap.of([{ key: "Mod-Enter", run: () => { apply(); return true; } }]),
-        leaving(), long,
-        keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...historyKeymap, ...searchKeymap]),
-        EditorView.contentAttributes.of({ "aria-label": label, spellcheck: "false", tabindex: "0", autocapitalize: "off" }),
-        EditorView.updateListener.of((u) => { if (u.docChanged && !quiet) change(u.state.doc.toString()); }),
-      ],
-    }),
-  });
-  return { view, silently(work) { quiet = true; try { work(); } finally { quiet = false; } } };
+// change(text), apply(): what the page is told. Each file has a state of its own: caret, place and what can be undone.
+export function create(parent, key, text, label, change, apply) {
+  const editor = { key, quiet: false, states: new Map(), fresh: (doc) => EditorState.create({ doc, extensions }) };
+  const extensions = [
+    lineNumbers(), history(), drawSelection(), indentOnInput(), indentUnit.of("  "), bracketMatching(), closeBrackets(),
+    highlightActiveLine(), highlightActiveLineGutter(), highlightSelectionMatches(), syntaxHighlighting(style), yaml(), lintGutter(), marks,
+    keymap.of([{ key: "Mod-Enter", run: () => { apply(); return true; } }]),
+    leaving(), long,
+    keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...historyKeymap, ...searchKeymap]),
+    EditorView.contentAttributes.of({ "aria-label": label, spellcheck: "false", tabindex: "0", autocapitalize: "off" }),
+    EditorView.updateListener.of((u) => { if (u.docChanged && !editor.quiet) change(u.state.doc.toString()); }),
+  ];
+  editor.view = new EditorView({ parent, state: editor.fresh(text) });
+  return editor;
 }
 
-// Another file, or the same file changed from outside; the caret stays where it can.
-export function setText(editor, text) {
+function silently(editor, work) {
+  editor.quiet = true;
+  try { work(); } finally { editor.quiet = false; }
+}
+
+// Another file, or the same file changed from outside: only what differs is replaced, so the caret stays where it can.
+export function show(editor, key, text) {
   const { view } = editor;
-  if (view.state.doc.toString() === text) return;
-  const at = Math.min(view.state.selection.main.head, text.length);
-  editor.silently(() => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text }, selection: { anchor: at } }));
+  if (editor.key !== key) {
+    editor.states.set(editor.key, { state: view.state, top: view.scrollDOM.scrollTop });
+    const kept = editor.states.get(key);
+    editor.key = key;
+    silently(editor, () => view.setState(kept ? kept.state : editor.fresh(text)));
+    view.requestMeasure({ read() {}, write() { view.scrollDOM.scrollTop = kept ? kept.top : 0; } });
+  }
+  const old = view.state.doc.toString();
+  if (old === text) return;
+  let from = 0;
+  let end = Math.min(old.length, text.length);
+  while (from < end && old[from] === text[from]) from++;
+  end -= from;
+  let same = 0;
+  while (same < end && old[old.length - 1 - same] === text[text.length - 1 - same]) same++;
+  silently(editor, () => view.dispatch({ changes: { from, to: old.length - same, insert: text.slice(from, text.length - same) } }));
+}
+
+// Takes over from the plain field: its selection, its place and, if it had it, the focus.
+export function adopt(editor, from, to, top, focus) {
+  const { view } = editor;
+  const most = view.state.doc.length;
+  view.dispatch({ selection: { anchor: Math.min(from, most), head: Math.min(to, most) } });
+  if (focus) view.focus();
+  view.requestMeasure({ read() {}, write() { view.scrollDOM.scrollTop = top; } });
+}
+
+// Where the caret is: [from, to], for the plain field when a text has become too long for the editor.
+export function caret(editor) {
+  const { anchor, head } = editor.view.state.selection.main;
+  return [Math.min(anchor, head), Math.max(anchor, head)];
 }
 
 function range(doc, m) {

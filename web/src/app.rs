@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::*;
-use web_sys::{Element, KeyboardEvent};
+use web_sys::{Element, KeyboardEvent, PointerEvent};
 use yew::prelude::*;
 
 use crate::browser;
@@ -25,11 +25,13 @@ pub(crate) fn App() -> Html {
     }
     let now = state.frame.as_ref().map(|f| f.head.now).unwrap_or_default();
     let what_if = state.frame.as_ref().is_some_and(|f| f.head.what_if);
+    // Behind a dialog nothing can be reached.
+    let inert = matches!(state.ui.open, Some(Open::Models | Open::Keys));
     html! {
         <ContextProvider<Send> context={send.clone()}>
             <Sprite />
-            { skips() }
-            <div class={classes!("app", what_if.then_some("is-what-if"), state.playing.then_some("is-playing"))}>
+            { skips(inert) }
+            <div inert={inert} class={classes!("app", what_if.then_some("is-what-if"), state.playing.then_some("is-playing"))}>
                 <Topbar state={state.clone()} />
                 <div class="banner-row">
                     { for state.banner.as_ref().map(|b| html! { <BannerRow banner={b.clone()} hello={state.hello.clone()} now={now} /> }) }
@@ -50,7 +52,7 @@ pub(crate) fn App() -> Html {
 }
 
 /// Where one can jump to first.
-fn skips() -> Html {
+fn skips(inert: bool) -> Html {
     let skip = |id: &'static str, words: &'static str| {
         let onclick = Callback::from(move |e: MouseEvent| {
             // The fragment belongs to links.
@@ -64,7 +66,7 @@ fn skips() -> Html {
         html! { <a class="skip" href={format!("#{id}")} onclick={onclick}>{words}</a> }
     };
     html! {
-        <nav aria-label="Skip to">
+        <nav aria-label="Skip to" inert={inert}>
             { skip("file", "Skip to the editor") }{ skip("cluster", "Skip to the cluster") }{ skip("tab-why", "Skip to the inspector") }
             { skip("time-step", "Skip to the time controls") }{ skip("kubectl", "Skip to the terminal") }
         </nav>
@@ -108,9 +110,19 @@ fn begin(send: Send) {
         told.emit(Msg::Resized(width, height));
     });
     let told = send.clone();
+    let away = Closure::<dyn FnMut(PointerEvent)>::new(move |e: PointerEvent| {
+        let target = e.target().and_then(|t| t.dyn_into::<Element>().ok());
+        let inside =
+            target.is_some_and(|t| t.closest(".floats, .sheet, [aria-haspopup]").ok().flatten().is_some());
+        if !inside && browser::document().query_selector(".floats").ok().flatten().is_some() {
+            told.emit(Msg::Away);
+        }
+    });
+    let told = send.clone();
     let address = Closure::<dyn FnMut()>::new(move || told.emit(Msg::Fragment(browser::fragment())));
     let key = Closure::<dyn FnMut(KeyboardEvent)>::new(move |e: KeyboardEvent| key(&e, &send));
-    let listeners: [(&str, &js_sys::Function); 3] = [
+    let listeners: [(&str, &js_sys::Function); 4] = [
+        ("pointerdown", away.as_ref().unchecked_ref()),
         ("resize", resized.as_ref().unchecked_ref()),
         ("hashchange", address.as_ref().unchecked_ref()),
         ("keydown", key.as_ref().unchecked_ref()),
@@ -119,6 +131,7 @@ fn begin(send: Send) {
         window.add_event_listener_with_callback(name, listener).ok();
     }
     resized.forget();
+    away.forget();
     address.forget();
     key.forget();
 }

@@ -284,6 +284,39 @@ pub fn walk(plan: &Plan, at: Option<Item>, key: &str) -> Option<Walk> {
     }
 }
 
+impl Plan {
+    /// What a person would type to get to each item: rows by their names, pods by theirs and by what stands on them.
+    fn names(&self) -> Vec<(Item, Vec<&str>)> {
+        let mut names = Vec::new();
+        for line in &self.lines {
+            if let Some(row) = &line.row {
+                names.push((Item::Row(row.id), vec![row.object.name.as_str()]));
+            }
+            if !line.folded {
+                let pods = line.cells.iter().flat_map(|c| &c.pods);
+                names
+                    .extend(pods.map(|p| (Item::Pod(p.id), vec![p.suffix.as_str(), p.object.name.as_str()])));
+            }
+        }
+        names
+    }
+}
+
+/// Where typing leads: the next item whose name begins with these letters; with one letter, or the same one again, the
+/// search begins after the present item, else at it.
+pub fn jump(plan: &Plan, at: Option<Item>, typed: &str) -> Option<Item> {
+    let mut letters = typed.chars();
+    let first = letters.next()?;
+    let same = letters.all(|c| c == first);
+    let wanted = if same { first.to_string() } else { typed.to_string() }.to_lowercase();
+    let names = plan.names();
+    let here = at.and_then(|a| names.iter().position(|(item, _)| *item == a)).unwrap_or(0);
+    let from = here + usize::from(same && at.is_some());
+    let begins =
+        |(_, names): &&(Item, Vec<&str>)| names.iter().any(|n| n.to_lowercase().starts_with(&wanted));
+    names.iter().cycle().skip(from).take(names.len()).find(begins).map(|(item, _)| *item)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -334,6 +367,21 @@ mod tests {
         assert_eq!(walk(&plan, at(1), "ArrowLeft"), Some(Walk::Fold(deployment)));
         assert_eq!(walk(&drawn(&frame, &[deployment]), at(1), "ArrowRight"), Some(Walk::Fold(deployment)));
         assert_eq!(walk(&plan, at(3), "ArrowLeft"), Some(Walk::To(items[2].0)), "a pod goes to its owner");
+    }
+
+    #[test]
+    fn typing_jumps_to_the_next_name_that_begins_so() {
+        let plan = drawn(&fixture::stalled(), &[]);
+        let items = plan.items();
+        let at = |i: usize| Some(items[i].0);
+        assert_eq!(jump(&plan, at(0), "c"), at(1), "one letter goes on from here");
+        assert_eq!(jump(&plan, at(0), "cc"), at(1), "and so does the same one again");
+        assert_eq!(jump(&plan, at(0), "checkout-7"), jump(&plan, at(1), "checkout-7"));
+        let pod = jump(&plan, at(0), "X2").expect("by what stands on it");
+        assert!(matches!(pod, Item::Pod(_)));
+        assert_eq!(jump(&plan, at(0), "x2"), Some(pod));
+        assert_eq!(jump(&plan, at(0), "zz9"), None);
+        assert_eq!(jump(&plan, None, ""), None);
     }
 
     #[test]

@@ -62,10 +62,11 @@ pub(crate) struct Editor {
 }
 
 impl Editor {
-    /// Opens an editor in an element.
-    pub(crate) fn open(parent: &Element, text: &str, callbacks: Callbacks) -> Option<Editor> {
+    /// Opens an editor in an element, with this text of this file.
+    pub(crate) fn open(parent: &Element, file: &str, text: &str, callbacks: Callbacks) -> Option<Editor> {
         let (change, apply) = (callbacks.change.as_ref(), callbacks.apply.as_ref());
-        let opened = call("create", &[parent, &text.into(), &"Manifest".into(), change, apply])?;
+        let opened =
+            call("create", &[parent, &file.into(), &text.into(), &"Manifest".into(), change, apply])?;
         OPEN.with(|o| *o.borrow_mut() = Some(opened));
         Some(Editor { _callbacks: callbacks })
     }
@@ -83,9 +84,22 @@ pub(crate) fn is_open() -> bool {
     OPEN.with(|o| o.borrow().is_some())
 }
 
-/// Another text from outside.
-pub(crate) fn set_text(text: &str) {
-    call_open("setText", &[&text.into()]);
+/// Another file, or another text from outside.
+pub(crate) fn show(file: &str, text: &str) {
+    call_open("show", &[&file.into(), &text.into()]);
+}
+
+/// Takes over a selection, in UTF-16 units, the place a field was scrolled to, and the focus.
+pub(crate) fn adopt(from: u32, to: u32, top: i32, focus: bool) {
+    call_open("adopt", &[&from.into(), &to.into(), &top.into(), &focus.into()]);
+}
+
+/// The selection, in UTF-16 units.
+pub(crate) fn caret() -> (u32, u32) {
+    let editor = OPEN.with(|o| o.borrow().clone());
+    let pair = editor.and_then(|e| call("caret", &[&e])).map(|p| Array::from(&p));
+    let number = |i: u32| pair.as_ref().and_then(|p| p.get(i).as_f64()).unwrap_or(0.0) as u32;
+    (number(0), number(1))
 }
 
 /// Marks problems and notes.

@@ -1,8 +1,9 @@
 //! Performs what [`crate::state::reduce`] asks for: the only place where the page changes anything but its picture.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
 
 use crate::browser;
@@ -41,6 +42,11 @@ pub(crate) fn perform(effect: Effect, state: &State, send: &Send) {
             "manifest" if editor::is_open() => editor::focus(),
             id => browser::focus(id),
         }),
+        Effect::Into(id) => {
+            remember_focus();
+            browser::next_picture(move |_| browser::focus(&id));
+        }
+        Effect::Return(id) => browser::next_picture(move |_| return_focus(&id)),
         Effect::Go(line, column, focus) => browser::next_picture(move |_| {
             if editor::is_open() {
                 editor::go(line, column, focus);
@@ -51,6 +57,39 @@ pub(crate) fn perform(effect: Effect, state: &State, send: &Send) {
         Effect::Copy(text) => copy(&browser::address_of(&text), send),
         Effect::Address(text) => browser::set_fragment(&text),
         Effect::Look => look(state),
+    }
+}
+
+thread_local! {
+    /// What had the focus before something floated.
+    static BEFORE: RefCell<Option<HtmlElement>> = const { RefCell::new(None) };
+}
+
+/// Of one thing that floats after another, the first opener counts.
+fn remember_focus() {
+    let here = browser::document().active_element().and_then(|e| e.dyn_into::<HtmlElement>().ok());
+    let floats = here.as_ref().is_some_and(|e| e.closest(".floats, .sheet").ok().flatten().is_some());
+    if !floats {
+        BEFORE.with(|b| *b.borrow_mut() = here.filter(|e| e.tag_name() != "BODY"));
+    }
+}
+
+/// Back to what had it; where that is gone or hidden, to the opener, and at last to the cluster: never to nowhere.
+fn return_focus(opener: &str) {
+    let before = BEFORE.with(|b| b.borrow_mut().take());
+    let has_focus = |e: &HtmlElement| browser::document().active_element().as_ref() == Some(e.as_ref());
+    if let Some(before) = before.filter(|e| e.is_connected()) {
+        before.focus().ok();
+        if has_focus(&before) {
+            return;
+        }
+    }
+    for id in [opener, "cluster"] {
+        browser::focus(id);
+        let there = browser::by_id(id).and_then(|e| e.dyn_into::<HtmlElement>().ok());
+        if there.as_ref().is_some_and(has_focus) {
+            return;
+        }
     }
 }
 

@@ -67,11 +67,21 @@ mod worker {
                 let words = event.dyn_ref::<web_sys::ErrorEvent>().map(web_sys::ErrorEvent::message);
                 told(Heard::Died(words.unwrap_or_else(|| "its file could not be loaded".into())));
             });
-            let worker = Worker::new(address).ok();
+            let (worker, said) = match early() {
+                Some((worker, said)) => (Some(worker), said),
+                None => (Worker::new(address).ok(), js_sys::Array::new()),
+            };
             match &worker {
                 Some(worker) => {
                     worker.set_onmessage(Some(heard.as_ref().unchecked_ref()));
                     worker.set_onerror(Some(failed.as_ref().unchecked_ref()));
+                    // Once the line is known to those who answer.
+                    crate::browser::later(0, move || {
+                        for word in said.iter() {
+                            // An error is kept as its text.
+                            tell(word.as_string().map_or_else(|| read(&word), Heard::Died));
+                        }
+                    });
                 }
                 None => tell(Heard::Died("this browser starts no workers here".into())),
             }
@@ -98,6 +108,16 @@ mod worker {
                 worker.terminate();
             }
         }
+    }
+
+    /// The worker that the page's head started before this program was loaded, and what it has said; once.
+    fn early() -> Option<(Worker, js_sys::Array)> {
+        let window = crate::browser::window();
+        let name = JsValue::from("kubestepEarly");
+        let early = js_sys::Reflect::get(&window, &name).ok()?;
+        js_sys::Reflect::set(&window, &name, &JsValue::UNDEFINED).ok()?;
+        let part = |name: &str| js_sys::Reflect::get(&early, &name.into()).ok();
+        Some((part("worker")?.dyn_into().ok()?, part("said")?.dyn_into().ok()?))
     }
 
     fn read(data: &JsValue) -> Heard {

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use kubestep_protocol::*;
 
 pub use files::File;
-pub use keys::{KEY_MAP, KeyPress};
+pub use keys::{KEY_MAP, KeyPress, is_single_key};
 pub use prefs::{Prefs, StoredDraft};
 pub use time::Speed;
 
@@ -329,6 +329,8 @@ pub enum Msg {
     Open(Open),
     /// Closes what floats; the focus goes to this element.
     Close(Option<&'static str>),
+    /// The person has turned to something else: what floats closes, the focus is theirs.
+    Away,
     /// Puts the banner away.
     Dismiss,
 
@@ -446,6 +448,10 @@ pub enum Effect {
     StoreDrafts(String, Vec<StoredDraft>),
     /// Give the focus to the element with this id.
     Focus(String),
+    /// Remember what has the focus, and give it to the element with this id, which floats.
+    Into(String),
+    /// Give the focus back to what had it before something floated; else to the element with this id.
+    Return(String),
     /// Show a place in the editor, with the focus if asked.
     Go(u32, u32, bool),
     /// Copy a text; `Copied` follows.

@@ -51,8 +51,14 @@ fn styles(page: &str) -> Result<String, String> {
 
 /// The page with the built assets instead of trunk's links.
 fn page(source: &str, assets: &str) -> String {
+    // The simulator is by far the largest part: it is fetched first, beside everything else.
+    let early = format!(
+        "<script>try {{ (function (w, said) {{ w.onmessage = function (e) {{ said.push(e.data); }}; \
+         w.onerror = function (e) {{ e.preventDefault(); said.push(e.message || \"its file could not be loaded\"); }}; \
+         window.kubestepEarly = {{ worker: w, said: said }}; }})(new Worker(\"{assets}/worker_loader.js\"), []); }} catch (e) {{ }}</script>\n"
+    );
     let head = format!(
-        "<link rel=\"stylesheet\" href=\"{assets}/page.css\">\n\
+        "{early}<link rel=\"stylesheet\" href=\"{assets}/page.css\">\n\
          <link rel=\"modulepreload\" href=\"{assets}/app.js\">\n\
          <link rel=\"preload\" href=\"{assets}/app_bg.wasm\" as=\"fetch\" type=\"application/wasm\" crossorigin>\n\
          <script type=\"module\">import init from \"./{assets}/app.js\"; \

@@ -1,5 +1,6 @@
 //! The board: row = who owns it, column = where it runs. Rows and columns are only ever appended, so nothing jumps.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use super::pod::{Crowd, PodCard};
 use super::rich::rich;
 use crate::board_plan::{self, Cell, Density, Line, Plan, Walk, Wire};
 use crate::browser;
-use crate::state::{Ghosts, Item, Msg, Open};
+use crate::state::{self, Ghosts, Item, Msg, Open, SingleKeys};
 use crate::store::{Send, on, use_send};
 
 #[derive(Properties, PartialEq)]
@@ -25,6 +26,8 @@ pub(crate) struct Props {
     pub(crate) folded: Rc<Vec<Id>>,
     pub(crate) others: bool,
     pub(crate) open: Option<Open>,
+    /// When single keys act; what they leave over jumps to names.
+    pub(crate) keys: SingleKeys,
 }
 
 /// What a line needs beside its plan.
@@ -43,6 +46,7 @@ struct Around<'a> {
 pub(crate) fn Board(props: &Props) -> Html {
     let send = use_send();
     let density = use_mut_ref(Density::default);
+    let typed = use_mut_ref(|| (String::new(), f64::MIN));
     let before = *density.borrow();
     let plan = board_plan::plan(&props.frame, &props.ghosts, &props.folded, props.others, before);
     *density.borrow_mut() = plan.density;
@@ -68,7 +72,7 @@ pub(crate) fn Board(props: &Props) -> Html {
         <div class="board" style={style} data-density={(plan.density as u8 + 1).to_string()}>
             { for boxes }
             { heads(&plan, &around) }
-            <div role="tree" aria-label="Objects" style="display:contents" onkeydown={keys(&plan, around.tab, &send)}>
+            <div role="tree" aria-label="Objects" style="display:contents" onkeydown={keys(&plan, &around, &typed)}>
                 { for plan.lines.iter().enumerate().map(|(i, l)| line(l, i + 2, &around)) }
                 if plan.others > 0 { { others(plan.others, plan.lines.len() + 2, &around) } }
                 if plan.lines.is_empty() {
@@ -95,10 +99,45 @@ pub(crate) fn dom_id(item: Item) -> String {
     }
 }
 
-fn keys(plan: &Plan, at: Option<Item>, send: &Send) -> Callback<KeyboardEvent> {
-    let (plan, send) = (plan.clone(), send.clone());
+/// What was typed on the tree, and when the last letter.
+type Typed = Rc<RefCell<(String, f64)>>;
+
+/// Letters this far apart, in milliseconds, belong to different words.
+const WORD: f64 = 800.0;
+
+/// The letters typed so far, if this key is one that jumps to a name. What is a key of its own jumps with Shift, or as
+/// the second letter of a word.
+fn letters(event: &KeyboardEvent, single: SingleKeys, typed: &Typed) -> Option<String> {
+    let key = event.key();
+    let mut chars = key.chars();
+    let letter = chars.next().filter(|c| chars.next().is_none() && !c.is_whitespace())?;
+    let mut typed = typed.borrow_mut();
+    let now = browser::now();
+    let goes_on = now - typed.1 < WORD;
+    if !goes_on && (letter == '?' || single == SingleKeys::On && state::is_single_key(&key)) {
+        return None;
+    }
+    if !goes_on {
+        typed.0.clear();
+    }
+    typed.0.extend(letter.to_lowercase());
+    typed.1 = now;
+    Some(typed.0.clone())
+}
+
+fn keys(plan: &Plan, around: &Around<'_>, typed: &Typed) -> Callback<KeyboardEvent> {
+    let (plan, send, typed) = (plan.clone(), around.send.clone(), typed.clone());
+    let (at, single) = (around.tab, around.props.keys);
     Callback::from(move |event: KeyboardEvent| {
         if event.ctrl_key() || event.alt_key() || event.meta_key() {
+            return;
+        }
+        if let Some(word) = letters(&event, single, &typed) {
+            // Whether there is such a name or not: the page's own keys do not act in the middle of a word.
+            event.prevent_default();
+            if let Some(item) = board_plan::jump(&plan, at, &word) {
+                browser::focus(&dom_id(item));
+            }
             return;
         }
         match board_plan::walk(&plan, at, &event.key()) {

@@ -39,7 +39,7 @@ pub(crate) fn Cluster(props: &Props) -> Html {
                     Some(frame) if ui.view == View::Objects => html! {
                         <>
                         <Board frame={frame.clone()} ghosts={state.ghosts.clone()} limit={ui.prefs.limit} selected={ui.selected.clone()}
-                            item={ui.item} folded={ui.folded.clone()} others={ui.others} open={ui.open.clone()} />
+                            item={ui.item} folded={ui.folded.clone()} others={ui.others} open={ui.open.clone()} keys={ui.prefs.keys} />
                         <Registry images={frame.images.clone()} host={frame.head.registry.clone()} now={frame.head.now} open={ui.open.clone()} />
                         </>
                     },

@@ -24,12 +24,13 @@ pub(crate) fn Desired(props: &Props) -> Html {
     let state = &props.state;
     let now = state.frame.as_ref().map_or(At(0), |f| f.head.now);
     let front = state.front().cloned().unwrap_or_default();
+    let file: Rc<str> = Rc::from(format!("{}/{}", state.loaded.scenario, front.name));
     html! {
         <section class="pane desired" aria-label="Desired: your files" data-file={front.name.to_string()}>
             <h2 class="vh">{"Your files"}</h2>
             <Resizer column={Column::Desired} width={state.ui.widths.0} />
             { tabs(state, &send) }
-            <Manifest index={state.ui.front} text={front.text.clone()} checked={fresh(&front)} teacher={state.ui.prefs.teacher}
+            <Manifest index={state.ui.front} file={file} text={front.text.clone()} checked={fresh(&front)} teacher={state.ui.prefs.teacher}
                 alive={state.frame.is_some()} />
             { problems(&front, &send) }
             { note(&front, now, &send) }

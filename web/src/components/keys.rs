@@ -3,8 +3,9 @@
 use web_sys::HtmlSelectElement;
 use yew::prelude::*;
 
+use super::sheet::Sheet;
 use crate::state::{KEY_MAP, Msg, SingleKeys};
-use crate::store::{on, use_send};
+use crate::store::use_send;
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct Props {
@@ -15,16 +16,6 @@ pub(crate) struct Props {
 #[component]
 pub(crate) fn KeysDialog(props: &Props) -> Html {
     let send = use_send();
-    let close = on::<MouseEvent>(&send, Msg::Close(None));
-    let escape = {
-        let send = send.clone();
-        Callback::from(move |e: KeyboardEvent| {
-            if e.key() == "Escape" {
-                e.stop_propagation();
-                send.emit(Msg::Close(None));
-            }
-        })
-    };
     let onchange = {
         let send = send.clone();
         Callback::from(move |e: Event| {
@@ -40,10 +31,7 @@ pub(crate) fn KeysDialog(props: &Props) -> Html {
         html! { <option value={value} selected={props.keys == keys}>{words}</option> }
     };
     html! {
-        <div class="sheet" role="dialog" aria-modal="true" aria-label="Keyboard" onkeydown={escape}>
-            <div class="sheet-box">
-                <div class="pane-head"><h2 class="grow">{"Keyboard"}</h2>
-                    <button class="btn btn-s" id="menu-keys" onclick={close}>{"Close"}</button></div>
+        <Sheet name="Keyboard" close="menu-keys">
                 <p><label>{"Single keys act "}
                     <span class="select"><select aria-label="Single keys act" onchange={onchange}>
                         { option("on", SingleKeys::On, "everywhere but in text fields") }
@@ -53,7 +41,6 @@ pub(crate) fn KeysDialog(props: &Props) -> Html {
                 <dl class="keymap scroll" tabindex="0">
                     { for KEY_MAP.iter().map(|(key, does)| html! { <><dt><kbd>{*key}</kbd></dt><dd>{*does}</dd></> }) }
                 </dl>
-            </div>
-        </div>
+        </Sheet>
     }
 }

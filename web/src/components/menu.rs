@@ -102,6 +102,7 @@ fn walk(send: &Send) -> Callback<KeyboardEvent> {
                 event.stop_propagation();
                 return send.emit(Msg::Close(None));
             }
+            "Tab" => return send.emit(Msg::Away),
             _ => return,
         };
         event.prevent_default();

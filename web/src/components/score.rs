@@ -7,7 +7,8 @@ use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlInputElement};
 use yew::prelude::*;
 
-use super::glyph::{px, who_at};
+use super::glyph::{px, who_at, who_key};
+use super::marks::Pen;
 use crate::score_plan::{self, Score, Shape};
 use crate::state::{Msg, TimeMsg};
 use crate::store::{Send, on, use_send};
@@ -52,7 +53,7 @@ pub(crate) fn ScoreBox(props: &Props) -> Html {
                     { for full.then(|| branch_line(frame, &score)) }
                     { drawn(&score, shape, &lanes, props.limit) }
                 </svg>
-                <i class={classes!("playhead", past.then_some("is-past"))} style={format!("left:{:.1}px", score.now)} />
+                <i class={classes!("playhead", past.then_some("is-past"))} style={format!("--x:{:.1}px", score.now)} />
                 { branch_list(frame, &score, full, &send) }
                 { slider(frame, score, &send) }
             </div>
@@ -103,12 +104,32 @@ fn drawn(score: &Score, shape: Shape, lanes: &[(Who, String)], limit: u64) -> Ht
         { for names }
         { for hush }
         { wedge(score, shape, limit) }
-        { for score.marks.iter().map(|(x, lane)| who_at(lanes.get(*lane).map_or(Who::Other, |l| l.0), *x, y(*lane), size)) }
+        { for marks(score, lanes, size, y) }
         { for score.labels.iter().map(|(x, words, strong)| html! {
             <text x={px(*x)} y={px(shape.base + 11.0)} text-anchor="middle" class={if *strong { "strong" } else { "mute" }}>{words.clone()}</text>
         }) }
         </>
     }
+}
+
+/// One path for the marks of each lane.
+fn marks(
+    score: &Score,
+    lanes: &[(Who, String)],
+    size: f64,
+    y: impl Fn(usize) -> f64,
+) -> impl Iterator<Item = Html> {
+    let mut paths: Vec<(Pen, String)> =
+        lanes.iter().map(|(who, _)| (Pen::new(*who, size), String::new())).collect();
+    for (x, lane) in &score.marks {
+        if let Some((pen, path)) = paths.get_mut(*lane) {
+            pen.draw(path, *x, y(*lane));
+        }
+    }
+    let keys: Vec<&'static str> = lanes.iter().map(|(who, _)| who_key(*who)).collect();
+    keys.into_iter().zip(paths).filter(|(_, (_, path))| !path.is_empty()).map(|(key, (_, path))| {
+        html! { <path class="marks" data-who={key} d={path} fill-rule="evenodd" /> }
+    })
 }
 
 /// The age of the oldest gap, the person's limit, deadlines.

@@ -8,10 +8,10 @@ use yew::prelude::*;
 
 use super::glyph::icon;
 use super::menu::{Entry, Menu};
-use super::rich::rich;
 use super::score::ScoreBox;
+use super::steps::StepLog;
 use super::tabs::when;
-use crate::state::{Health, Msg, Open, Speed, State, StepLine, TimeMsg};
+use crate::state::{Health, Msg, Open, Speed, State, TimeMsg};
 use crate::store::{Send, on, use_send};
 
 #[derive(Properties, PartialEq)]
@@ -24,6 +24,7 @@ pub(crate) struct Props {
 pub(crate) fn TimePanel(props: &Props) -> Html {
     let send = use_send();
     let state = &props.state;
+    let now = state.frame.as_ref().map_or(At(0), |f| f.head.now);
     html! {
         <section class="time" aria-label="Time" id="time">
             <div class="controls" role="toolbar" aria-label="Time controls">
@@ -32,7 +33,10 @@ pub(crate) fn TimePanel(props: &Props) -> Html {
                 { move_on(state, &send) }
                 <span class="sep" />
                 { play(state, &send) }
-                <div class="now">{ steps(state, &send) }{ clock(state) }</div>
+                <div class="now">
+                    <StepLog steps={state.steps.clone()} now={now} open={state.ui.open == Some(Open::Steps)} playing={state.playing} />
+                    { clock(state) }
+                </div>
             </div>
             { for state.frame.as_ref().map(|f| html! {
                 <ScoreBox frame={f.clone()} limit={state.ui.prefs.limit} window={state.ui.window} />
@@ -158,53 +162,6 @@ fn until_menu(state: &State) -> Html {
         Msg::Time(TimeMsg::StepInside),
     ));
     html! { <Menu name="Run until" key_name="until" small="stops at the first that comes true" entries={entries} /> }
-}
-
-/// The log of sentences: the last in sight, all of them behind a button.
-fn steps(state: &State, send: &Send) -> Html {
-    let open = state.ui.open == Some(Open::Steps);
-    let now = state.frame.as_ref().map_or(At(0), |f| f.head.now);
-    let said = |words: &[&Rich]| -> Html {
-        words.iter().map(|w| html! { <span class="said-run">{" "}{ rich(w, now, send) }</span> }).collect()
-    };
-    let line = |(line, words): (Option<&Sentence>, Vec<&Rich>)| match line {
-        None => html! { <p>{ said(&words) }</p> },
-        Some(s) => html! {
-            <p>
-                if s.step > 0 { <b>{format!("Step {}.", s.step)}</b>{" "} }
-                { rich(&s.words, now, send) }{ said(&words) }
-                if open && !s.inside.is_empty() {
-                    <details><summary>{"what led to it"}</summary><ol>{ for s.inside.iter().map(|i| html! { <li>{ rich(i, now, send) }</li> }) }</ol></details>
-                }
-            </p>
-        },
-    };
-    // While playing fast nobody can listen: only what it ends with is announced.
-    let live = if state.playing { "off" } else { "polite" };
-    html! {
-        <>
-        <div role="log" aria-label="Steps" aria-live={live} class={classes!(open.then_some("is-open"))} tabindex={open.then_some("0")}>
-            { for grouped(&state.steps).into_iter().map(line) }
-        </div>
-        <button class="btn btn-bare btn-s hide-p" id="open-steps" aria-label="All steps" title="All steps" aria-expanded={open.to_string()}
-            onclick={on(send, Msg::Open(Open::Steps))}>{ if open { "▾" } else { "▴" } }</button>
-        </>
-    }
-}
-
-/// Each step with what runs said at it.
-fn grouped(lines: &[StepLine]) -> Vec<(Option<&Sentence>, Vec<&Rich>)> {
-    let mut groups: Vec<(Option<&Sentence>, Vec<&Rich>)> = Vec::new();
-    for line in lines {
-        match line {
-            StepLine::Step(sentence) => groups.push((Some(sentence), Vec::new())),
-            StepLine::Said(_, words) => match groups.last_mut() {
-                Some((_, said)) => said.push(words),
-                None => groups.push((None, vec![words])),
-            },
-        }
-    }
-    groups
 }
 
 fn clock(state: &State) -> Html {

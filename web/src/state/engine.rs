@@ -291,7 +291,7 @@ impl State {
         self.recomputed = None;
         let files = self.docs();
         self.ask(Command::Share { files }, todo);
-        todo.push(Effect::Focus("share-link".into()));
+        todo.push(Effect::Into("share-link".into()));
     }
 
     fn hashed(&mut self, moment: Moment, hash: &str) {

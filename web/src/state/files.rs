@@ -6,6 +6,9 @@ use kubestep_protocol::*;
 
 use super::{Effect, FileMsg, Open, Phone, State, StoredDraft};
 
+/// The name of the person's first own file.
+const OWN: &str = "new.yaml";
+
 /// A file of the editor.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct File {
@@ -85,6 +88,10 @@ impl State {
     }
 
     fn draft(&mut self, i: usize, text: Rc<str>, todo: &mut Vec<Effect>) {
+        if self.ui.files.is_empty() {
+            // The person types before the simulator has answered: that is a file of their own.
+            Rc::make_mut(&mut self.ui.files).push(File::of(OWN, "", None));
+        }
         let Some(file) = self.ui.files.get(i) else { return };
         if file.text == text {
             return;
@@ -99,6 +106,10 @@ impl State {
     }
 
     fn store_drafts(&self, todo: &mut Vec<Effect>) {
+        if !self.open {
+            // They have no scenario yet, or the one that is being started again: `opened` stores them.
+            return;
+        }
         let scenario = self.loaded.scenario.clone();
         let changed = self.ui.files.iter().filter(|f| f.origin.as_ref() != Some(&f.text));
         let drafts = changed
@@ -129,11 +140,7 @@ impl State {
     }
 
     fn new_file(&mut self, todo: &mut Vec<Effect>) {
-        let free = |n: u32| {
-            let name = if n == 1 { "new.yaml".to_string() } else { format!("new-{n}.yaml") };
-            self.ui.files.iter().all(|f| *f.name != *name).then_some(name)
-        };
-        let name = (1..1000).find_map(free).unwrap_or_else(|| "new.yaml".into());
+        let name = free_name(&self.ui.files);
         self.add_file(&name, "", todo);
         todo.push(Effect::Focus("manifest".into()));
     }
@@ -160,7 +167,7 @@ impl State {
     fn break_it(&mut self, i: usize, todo: &mut Vec<Effect>) {
         let Some(item) = self.breaks.get(i).cloned() else { return };
         self.ui.open = None;
-        todo.push(Effect::Focus("break-it".into()));
+        todo.push(Effect::Return("break-it".into()));
         let place = self.ui.files.iter().position(|f| *f.name == *item.result.name);
         match place {
             Some(at) => {
@@ -240,6 +247,9 @@ impl State {
         }
         self.select_again(todo);
         self.check_front(todo);
+        if self.ui.files.iter().any(|f| f.origin.as_ref() != Some(&f.text)) {
+            self.store_drafts(todo);
+        }
     }
 
     /// The files that came; over them the drafts of the same scenario that were stored before the page was reloaded.
@@ -256,11 +266,29 @@ impl State {
         }
         self.stored = Rc::default();
         self.ui.front = (loaded.front as usize).min(files.len().saturating_sub(1));
+        self.keep_early(&mut files);
         // Versions go on counting, so that an answer about the files before cannot be taken for one about these.
         let base = self.ui.files.iter().map(|f| f.version).max().unwrap_or(0) + 1;
         files.iter_mut().for_each(|f| f.version = base);
         self.ui.files = Rc::new(files);
     }
+
+    /// What was typed before there was any session stays, in front.
+    fn keep_early(&mut self, files: &mut Vec<File>) {
+        let early = self.ui.files.first().filter(|_| self.loaded.files.is_empty()).cloned();
+        if let Some(early) = early.filter(|f| !f.text.trim().is_empty()) {
+            let name = Rc::from(free_name(files));
+            self.ui.front = files.len();
+            files.push(File { name, checked: None, ..early });
+        }
+    }
+}
+
+/// The first name for a new file that no other has.
+fn free_name(files: &[File]) -> String {
+    let name = |n: u32| if n == 1 { OWN.to_string() } else { format!("new-{n}.yaml") };
+    let free = |n: &String| files.iter().all(|f| *f.name != **n);
+    (1..1000).map(name).find(free).unwrap_or_else(|| OWN.into())
 }
 
 /// The text with one edit made; `None` if the place is not in it.

@@ -38,9 +38,15 @@ pub const KEY_MAP: &[(&str, &str)] = &[
     ("t, /", "into the terminal"),
     ("[, ]", "older, newer timeline"),
     ("n", "the object with the oldest gap"),
+    ("letters", "on the board: to the next name; what is a key of its own with Shift"),
     ("?", "this list"),
     ("Esc", "closes what floats; in the editor: the next Tab leaves"),
 ];
+
+/// Whether a key of this name does something by itself.
+pub fn is_single_key(key: &str) -> bool {
+    KEY_MAP.iter().any(|(keys, _)| key.len() == 1 && keys.split(", ").any(|k| k == key))
+}
 
 impl State {
     pub(super) fn key(&mut self, press: KeyPress, todo: &mut Vec<Effect>) {

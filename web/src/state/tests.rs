@@ -117,6 +117,52 @@ fn drafts_of_the_same_scenario_lie_over_its_files_and_reset_takes_them_away() {
 }
 
 #[test]
+fn what_is_typed_before_the_simulator_answers_stays_in_front_of_the_files_that_come() {
+    let type_early = |stored: Vec<StoredDraft>| {
+        let mut state = State::default();
+        step(&mut state, Msg::Start(Prefs::default(), stored, String::new()));
+        step(&mut state, Msg::File(FileMsg::Draft(0, "early".into())));
+        step(&mut state, Msg::EngineReady);
+        step(&mut state, Msg::File(FileMsg::Draft(0, "early: 1\n".into())));
+        step(&mut state, Msg::Engine(vec![hello()]));
+        state
+    };
+    let files =
+        |state: &State| state.ui.files.iter().map(|f| format!("{}: {}", f.name, f.text)).collect::<Vec<_>>();
+    let mut state = type_early(vec![]);
+    let todo = step(&mut state, Msg::Engine(vec![loaded(LoadedBy::Scenario)]));
+    assert_eq!(files(&state), ["a.yaml: a: 1\n", "b.yaml: b: 1\n", "new.yaml: early: 1\n"]);
+    assert_eq!(state.ui.front, 2);
+    assert!(todo.iter().any(|e| matches!(e, Effect::StoreDrafts(s, d) if s == "P01" && d.len() == 1)));
+    step(&mut state, Msg::File(FileMsg::Draft(2, "early: 2\n".into())));
+    assert_eq!(files(&state)[2], "new.yaml: early: 2\n");
+
+    // An own file of an earlier visit keeps its name, and a worker that dies before it answers takes nothing away.
+    let own = StoredDraft { scenario: "P01".into(), name: "new.yaml".into(), text: "old\n".into() };
+    let mut state = type_early(vec![own]);
+    step(&mut state, Msg::EngineDied("no memory".into()));
+    step(&mut state, Msg::File(FileMsg::Draft(0, "early: 3\n".into())));
+    step(&mut state, Msg::EngineReady);
+    step(&mut state, Msg::Engine(vec![hello(), loaded(LoadedBy::Scenario)]));
+    assert_eq!(files(&state)[2..], ["new.yaml: old\n", "new-2.yaml: early: 3\n"]);
+    // Another scenario brings its own files.
+    step(&mut state, Msg::Engine(vec![loaded(LoadedBy::Scenario)]));
+    assert_eq!(state.ui.files.len(), 2);
+}
+
+#[test]
+fn what_is_typed_while_the_worker_restarts_stays() {
+    let mut state = running(vec![]);
+    step(&mut state, Msg::Engine(vec![Update::Kept("1save".into())]));
+    step(&mut state, Msg::EngineDied("out of memory".into()));
+    step(&mut state, Msg::File(FileMsg::Draft(0, "a: 2\n".into())));
+    step(&mut state, Msg::EngineReady);
+    step(&mut state, Msg::Engine(vec![hello(), loaded(LoadedBy::Restore)]));
+    assert_eq!(&*state.ui.files[0].text, "a: 2\n");
+    assert_eq!(state.ui.files[0].origin.as_deref(), Some("a: 1\n"));
+}
+
+#[test]
 fn answers_about_an_older_draft_are_dropped() {
     let mut state = running(vec![]);
     step(&mut state, Msg::File(FileMsg::Draft(0, "a: 2\n".into())));

@@ -68,8 +68,9 @@ impl State {
             Msg::Close(focus) => {
                 let opener = focus.map(str::to_string).or_else(|| self.ui.open.as_ref().map(opener));
                 self.ui.open = None;
-                todo.extend(opener.map(Effect::Focus));
+                todo.extend(opener.map(Effect::Return));
             }
+            Msg::Away => self.ui.open = self.ui.open.take().filter(|o| *o == Open::Steps),
             Msg::Dismiss => self.banner = None,
             _ => {}
         }
@@ -107,14 +108,14 @@ impl State {
         if open == Open::Models {
             self.ask(Command::Latencies, todo);
         }
-        todo.push(Effect::Focus(format!("menu-{}", name(&open))));
+        todo.push(Effect::Into(format!("menu-{}", name(&open))));
         self.ui.open = Some(open);
     }
 
     /// An act in the cluster closes its menu.
     pub(super) fn act(&mut self, command: Command, todo: &mut Vec<Effect>) {
         if let Some(open) = self.ui.open.take() {
-            todo.push(Effect::Focus(opener(&open)));
+            todo.push(Effect::Return(opener(&open)));
         }
         self.stop_playing(todo);
         self.ask(command, todo);
