@@ -48,6 +48,7 @@ pub(crate) fn store_new(turn: &mut Turn<'_>, decoded: Decoded, namespace: &str) 
     if !checked {
         turn.warnings.extend(warnings::of_new(&object));
     }
+    strategy::as_read(&mut object);
     let mut key = object.key();
     for _ in 1..NAME_TRIES {
         if !drawn || turn.store.get(&key).is_none() {

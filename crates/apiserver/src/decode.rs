@@ -2,7 +2,7 @@
 //!
 //! Upstream: k8s.io/apiserver/pkg/endpoints/handlers, create.go, update.go and patch.go (v1.37).
 
-use crate::{defaults, turn::Turn};
+use crate::{conversion, defaults, turn::Turn};
 use kubestep_model::{
     Body, Cause, Custom, Kind, Object, PatchKind, Reason, Status, patch,
     schema::{self, Decoded as Read},
@@ -32,7 +32,7 @@ pub(crate) fn body(turn: &mut Turn<'_>, kind: Kind, body: &Body) -> Result<Decod
             object.kind().name()
         ))),
         Body::Json(value) => {
-            let object = json(turn, kind, value)?;
+            let object = json(turn, turn.version.unwrap_or(kind), value)?;
             Ok(Decoded { object, checked: false })
         }
     }
@@ -116,6 +116,8 @@ fn warn_of_unknown(turn: &mut Turn<'_>, read: &Read) {
 fn object(kind: Kind, mut value: Value) -> Result<Object, String> {
     forget_empty_lists(&mut value);
     let value = schema::encode(&kind.api_version(), kind.name(), &value);
+    let (kind, value) =
+        if kind == kind.stored() { (kind, value) } else { (kind.stored(), conversion::stored(value, kind)) };
     let mut object = Object::from_value(kind, value)?;
     defaults::apply(&mut object);
     if let Object::Custom(custom) = &mut object {

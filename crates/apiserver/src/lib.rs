@@ -7,6 +7,7 @@ mod admission;
 mod audit;
 mod base64;
 mod bootstrap;
+pub mod conversion;
 mod create;
 mod decode;
 mod defaults;

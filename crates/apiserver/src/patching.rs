@@ -2,7 +2,7 @@
 //!
 //! Upstream: k8s.io/apiserver/pkg/endpoints/handlers/patch.go (v1.37).
 
-use crate::{decode, refuse, scale, status_patch, strategy, turn::Turn, update};
+use crate::{conversion, decode, refuse, scale, status_patch, strategy, turn::Turn, update};
 use kubestep_model::{Key, Object, PatchKind, Pod, Reason, Reply, Status, Subresource, patch, schema};
 use serde_json::{Value, json};
 
@@ -43,8 +43,10 @@ pub(crate) fn patch(
         let object = finish_status(turn, new.into(), old)?;
         return Ok(turn.show(object));
     }
-    let patched = merged(&old.to_value(), key, kind, patch)?;
-    let decoded = decode::patched(turn, key.kind, patched, kind, patch)?;
+    let version = turn.version.unwrap_or(key.kind);
+    let before = conversion::shown(&old, version).to_value();
+    let patched = merged(&before, &Key { kind: version, ..key.clone() }, kind, patch)?;
+    let decoded = decode::patched(turn, version, patched, kind, patch)?;
     update::check_patched_names(&decoded.object, &old)?;
     let object = update::store_changed(turn, decoded, old, part)?;
     Ok(turn.show(object))

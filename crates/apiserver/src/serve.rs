@@ -1,7 +1,8 @@
 //! Takes one request to the code that answers it, and writes the audit record.
 
 use crate::{
-    Actor, Audit, Store, audit, create, delete, eviction, patching, read, token, turn::Turn, update,
+    Actor, Audit, Store, audit, conversion, create, delete, eviction, patching, read, token, turn::Turn,
+    update,
 };
 use kubestep_model::{Dice, Instant, Reply, Request, Verb};
 
@@ -51,8 +52,16 @@ pub fn serve(
         side: vec![],
         wrote: None,
         created: false,
+        version: None,
     };
-    let reply = answer(&mut turn, request);
+    let reply = match conversion::request(&request.verb) {
+        None => answer(&mut turn, &request.verb),
+        Some(verb) => {
+            let version = request.verb.kind();
+            turn.version = Some(version);
+            conversion::reply(answer(&mut turn, &verb), version)
+        }
+    };
     let first =
         audit::of_request(request, who, now, &reply, turn.wrote.filter(|_| reply.is_ok()), turn.created);
     let mut audit = vec![first];
@@ -71,8 +80,8 @@ pub fn check(store: &Store, request: &Request, who: &Actor, now: Instant, settin
     serve(store, &request, who, now, &mut Dice::new(0), settings).reply
 }
 
-fn answer(turn: &mut Turn<'_>, request: &Request) -> Reply {
-    match &request.verb {
+fn answer(turn: &mut Turn<'_>, verb: &Verb) -> Reply {
+    match verb {
         Verb::Get { key, subresource } => read::get(turn, key, *subresource),
         Verb::List { kind, namespace, labels, fields } => {
             read::list(turn, *kind, namespace.as_deref(), labels.as_ref(), fields.as_ref())

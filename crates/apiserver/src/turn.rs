@@ -1,7 +1,7 @@
 //! What one request works on: the store so far, who asks, the clock, the dice and what is to be told besides.
 
 use crate::{Actor, Audit, Settings, Store};
-use kubestep_model::{Answer, Dice, Instant, Object, Revision, Status, text::random_name};
+use kubestep_model::{Answer, Dice, Instant, Kind, Object, Revision, Status, text::random_name};
 use std::sync::Arc;
 
 /// How the API server names itself where it acts on its own.
@@ -25,6 +25,8 @@ pub(crate) struct Turn<'a> {
     pub(crate) wrote: Option<Revision>,
     /// Whether an object was made where the verb alone does not say so.
     pub(crate) created: bool,
+    /// The older version of a kind in which the request speaks.
+    pub(crate) version: Option<Kind>,
 }
 
 impl Turn<'_> {

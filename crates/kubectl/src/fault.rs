@@ -96,9 +96,8 @@ fn from_server(status: &Status) -> String {
 }
 
 fn invalid(status: &Status) -> String {
-    let Some((_, kind, name)) = &status.about else {
-        return format!("The request is invalid: {}", status.message);
-    };
+    let nothing = (String::new(), String::new(), String::new());
+    let (_, kind, name) = status.about.as_ref().unwrap_or(&nothing);
     let named = !kind.is_empty() || !name.is_empty();
     let head =
         if named { format!("The {kind} \"{name}\" is invalid") } else { "The request is invalid".to_owned() };
@@ -108,7 +107,7 @@ fn invalid(status: &Status) -> String {
     match lines.as_slice() {
         [] if named => head,
         [] => format!("{head}: {}", status.message),
-        [one] => format!("{head}: {one}"),
+        [one] => format!("{head}: {one}\n"),
         many => many.iter().fold(format!("{head}: \n"), |text, line| format!("{text}* {line}\n")),
     }
 }

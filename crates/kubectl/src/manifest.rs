@@ -1,7 +1,10 @@
 //! Manifests in files: reading, the checks that kubectl itself makes, and what kind each document is.
 //! Upstream: cli-runtime/pkg/resource, StreamVisitor and mapper (v1.37).
 
-use crate::{fault::Fault, kc::Kc};
+use crate::{
+    fault::Fault,
+    kc::{Flow, Kc},
+};
 use kubestep_model::{Kind, yaml};
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -39,6 +42,19 @@ pub struct Read {
     /// Faults that stop the command before anything is done.
     pub stops: Vec<Fault>,
     pub single: bool,
+    /// Whether a document that was to be checked is of a kind that no schema is known for.
+    pub unknown: bool,
+}
+
+/// Asks the server for kinds that people defined, where a kind is not one of Kubernetes' own.
+///
+/// Upstream: cli-runtime/pkg/resource, QueryParamVerifier and CRDFinder (v1.37).
+pub fn look_for_kinds(kc: &mut Kc<'_>, read: &Read) -> Flow<()> {
+    const DEFINITION: Kind = Kind::other("apiextensions.k8s.io", "CustomResourceDefinition");
+    if read.unknown {
+        let _known = kc.list(DEFINITION, None, None, None)?;
+    }
+    Ok(())
 }
 
 /// Reads files. Errors of one document do not hide the others.
@@ -46,7 +62,7 @@ pub fn read(kc: &Kc<'_>, how: &Reading) -> Read {
     let mut read = Read { single: how.files.len() == 1, ..Read::default() };
     for path in &how.files {
         match kc.file(path) {
-            Some(text) => read_text(kc, path, text, how.validate, &mut read.items),
+            Some(text) => read_text(kc, path, text, how.validate, &mut read),
             None if path == "-" => {
                 read.stops
                     .push(Fault::Text("-f -: there is no standard input; Kubestep does not do this".into()));
@@ -80,18 +96,13 @@ fn read_folder(kc: &Kc<'_>, path: &str, how: &Reading, read: &mut Read) {
     read.single = read.single && names.len() == 1;
     for name in names {
         if let Some(text) = kc.file(name) {
-            read_text(kc, name, text, how.validate, &mut read.items);
+            read_text(kc, name, text, how.validate, read);
         }
     }
 }
 
-fn read_text(
-    kc: &Kc<'_>,
-    source: &str,
-    text: &str,
-    validate: bool,
-    items: &mut Vec<Result<Manifest, Fault>>,
-) {
+fn read_text(kc: &Kc<'_>, source: &str, text: &str, validate: bool, read: &mut Read) {
+    let items = &mut read.items;
     let reading = yaml::read(text);
     for document in reading.documents {
         if validate && let Err(why) = check(&document.value, 0) {
@@ -100,6 +111,9 @@ fn read_text(
             ))));
             return;
         }
+        let text = |field: &str| document.value[field].as_str().unwrap_or_default();
+        let list = document.value.as_object().is_some_and(is_list);
+        read.unknown |= validate && !list && Kind::of_manifest(text("apiVersion"), text("kind")).is_none();
         object(kc, source, document.value, items, 0);
     }
     if let Some(error) = reading.error {
@@ -110,7 +124,7 @@ fn read_text(
 /// What the client itself demands of a document, whatever its kind.
 fn check(value: &Value, depth: usize) -> Result<(), String> {
     let Some(map) = value.as_object() else { return Err("invalid object to validate".into()) };
-    let is_set = |field: &str| map.get(field).is_some_and(|v| !v.is_null() && v.as_str() != Some(""));
+    let is_set = |field: &str| map.get(field).is_some_and(|v| !v.is_null());
     let missing = |field: &str| format!("{field} not set");
     let faults: Vec<String> =
         ["apiVersion", "kind"].into_iter().filter(|f| !is_set(f)).map(missing).collect();
@@ -179,6 +193,9 @@ fn recognise(kc: &Kc<'_>, source: &str, mut value: Value) -> Result<Manifest, Fa
 /// The namespace an object goes to; written into it where it did not say one.
 fn place(kc: &Kc<'_>, kind: Kind, stated: &str, value: &mut Value) -> Result<Arc<str>, Fault> {
     if !kind.namespaced() {
+        if let Some(Value::Object(metadata)) = value.get_mut("metadata") {
+            metadata.remove("namespace");
+        }
         return Ok("".into());
     }
     if stated.is_empty() {

@@ -105,6 +105,17 @@ others! {
     "VolumeAttributesClass" "storage.k8s.io" "v1" "volumeattributesclasses" "volumeattributesclass" ["vac"] false;
 }
 
+/// Older versions that are still served: objects are stored in the newer one and converted on their way.
+pub static OLDER: &[KindRow] = &[KindRow {
+    kind: "HorizontalPodAutoscaler",
+    group: "autoscaling",
+    version: "v1",
+    resource: "horizontalpodautoscalers",
+    singular: "horizontalpodautoscaler",
+    short: &["hpa"],
+    namespaced: true,
+}];
+
 /// Whether two texts are equal, at compile time.
 const fn same(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
@@ -138,7 +149,18 @@ impl Kind {
     /// The kind that a manifest's `apiVersion` and `kind` name, in the version that is served.
     pub fn of_manifest(api_version: &str, kind: &str) -> Option<Kind> {
         let (group, version) = api_version.rsplit_once('/').unwrap_or(("", api_version));
-        Kind::find(group, kind).filter(|k| k.version() == version)
+        let fits = |k: &Kind| k.group() == group && k.name() == kind && k.version() == version;
+        Kind::all().chain(OLDER.iter().map(Kind::Other)).find(fits)
+    }
+
+    /// The kind as it is stored: the same, unless this is an older version of it.
+    pub fn stored(self) -> Kind {
+        match self {
+            Kind::Other(row) if OLDER.iter().any(|older| older == row) => {
+                Kind::find(row.group, row.kind).unwrap_or(self)
+            }
+            kind => kind,
+        }
     }
 
     /// The kind's own name, as `Deployment`.

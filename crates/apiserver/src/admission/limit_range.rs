@@ -40,6 +40,43 @@ pub(super) fn review(turn: &Turn<'_>, pod: &Pod) -> Result<(), Status> {
     Ok(())
 }
 
+/// Refuses a claim that asks for too little or too much.
+pub(super) fn review_claim(turn: &Turn<'_>, claim: &Custom) -> Result<(), Status> {
+    if claim.kind.name() != "PersistentVolumeClaim" {
+        return Ok(());
+    }
+    let asked = claim.rest.get("spec").map(|s| s["resources"].clone()).unwrap_or_default();
+    let asked = amounts(&asked, "requests");
+    for range in ranges(turn, &claim.metadata.namespace) {
+        let spec = range.rest.get("spec").unwrap_or(&Value::Null);
+        let mut wrong = vec![];
+        for limit in limits(spec).filter(|l| l["type"] == "PersistentVolumeClaim") {
+            for (name, least) in amounts(limit, "min") {
+                wrong.extend(minimum("PersistentVolumeClaim", &name, &least, asked.get(&name), None));
+            }
+            for (name, most) in amounts(limit, "max") {
+                wrong.extend(maximum_request("PersistentVolumeClaim", &name, &most, asked.get(&name)));
+            }
+        }
+        if !wrong.is_empty() {
+            let text = if wrong.len() == 1 { wrong.concat() } else { format!("[{}]", wrong.join(", ")) };
+            return Err(Status::forbidden(claim.kind, super::name_or_start(&claim.metadata), &text));
+        }
+    }
+    Ok(())
+}
+
+/// As `maximum`, where only the request counts. Upstream: maxRequestConstraint.
+fn maximum_request(what: &str, name: &str, bound: &Quantity, request: Option<&Quantity>) -> Option<String> {
+    let head = format!("maximum {name} usage per {what} is {bound}");
+    let (asked, _, top) = comparable(request, None, bound);
+    match request {
+        None => Some(format!("{head}.  No request is specified")),
+        Some(request) if asked > top => Some(format!("{head}, but request is {request}")),
+        Some(_) => None,
+    }
+}
+
 fn limits(spec: &Value) -> impl Iterator<Item = &Value> {
     spec["limits"].as_array().into_iter().flatten()
 }

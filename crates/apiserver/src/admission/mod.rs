@@ -2,6 +2,7 @@
 //!
 //! Upstream: the default admission plugins of kube-apiserver, in their order (v1.37).
 
+mod default_class;
 mod default_tolerations;
 pub(crate) mod limit_range;
 mod namespace_lifecycle;
@@ -25,13 +26,20 @@ pub(crate) fn admit_new(turn: &mut Turn<'_>, object: &mut Object) -> Result<(), 
             default_tolerations::add(&mut pod.spec.tolerations);
         }
         Object::Node(node) => taint_new_node(Arc::make_mut(node)),
+        Object::Custom(custom) => {
+            priority::one_default(turn, custom, None)?;
+            default_class::admit(turn, Arc::make_mut(custom));
+        }
         _ => {}
     }
     Ok(())
 }
 
 /// Before a changed object is prepared.
-pub(crate) fn admit_changed(_turn: &mut Turn<'_>, new: &mut Object, old: &Object) -> Result<(), Status> {
+pub(crate) fn admit_changed(turn: &mut Turn<'_>, new: &mut Object, old: &Object) -> Result<(), Status> {
+    if let (Object::Custom(new), Object::Custom(old)) = (&*new, old) {
+        priority::one_default(turn, new, Some(old))?;
+    }
     if let (Object::Pod(new), Object::Pod(old)) = (new, old)
         && new.spec.tolerations != old.spec.tolerations
     {
@@ -42,14 +50,19 @@ pub(crate) fn admit_changed(_turn: &mut Turn<'_>, new: &mut Object, old: &Object
 
 /// When a new object is ready to be stored.
 pub(crate) fn review_new(turn: &mut Turn<'_>, object: &Object) -> Result<(), Status> {
-    if let Object::Pod(pod) = object {
-        limit_range::review(turn, pod)?;
+    match object {
+        Object::Pod(pod) => limit_range::review(turn, pod)?,
+        Object::Custom(custom) => limit_range::review_claim(turn, custom)?,
+        _ => {}
     }
     quota::review(turn, object, None)
 }
 
 /// When a changed object is ready to be stored.
 pub(crate) fn review_changed(turn: &mut Turn<'_>, new: &Object, old: &Object) -> Result<(), Status> {
+    if let Object::Custom(custom) = new {
+        limit_range::review_claim(turn, custom)?;
+    }
     quota::review(turn, new, Some(old))
 }
 

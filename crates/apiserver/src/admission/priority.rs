@@ -3,7 +3,7 @@
 //! Upstream: plugin/pkg/admission/priority (v1.37).
 
 use crate::turn::Turn;
-use kubestep_model::{Kind, Object, Pod, Status};
+use kubestep_model::{Custom, Kind, Object, Pod, Status};
 use serde_json::Value;
 
 const BUILT_IN: [(&str, i32); 2] =
@@ -43,6 +43,22 @@ pub(super) fn admit(turn: &Turn<'_>, pod: &mut Pod) -> Result<(), Status> {
     pod.spec.priority = Some(priority);
     pod.spec.preemption_policy = Some(policy);
     Ok(())
+}
+
+/// Only one class may be the default. Upstream: validatePriorityClass.
+pub(super) fn one_default(turn: &Turn<'_>, class: &Custom, old: Option<&Custom>) -> Result<(), Status> {
+    let is_default = |c: &Custom| c.rest.get("globalDefault") == Some(&Value::Bool(true));
+    if class.kind.name() != "PriorityClass" || !is_default(class) || old.is_some_and(is_default) {
+        return Ok(());
+    }
+    match default_class(turn).filter(|(name, _, _)| *name != *class.metadata.name) {
+        None => Ok(()),
+        Some((there, _, _)) => {
+            let why =
+                format!("PriorityClass {there} is already marked as default. Only one default can exist");
+            Err(Status::forbidden(class.kind, &class.metadata.name, &why))
+        }
+    }
 }
 
 fn row() -> Option<Kind> {

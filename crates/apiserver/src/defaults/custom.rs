@@ -17,6 +17,10 @@ pub(super) fn custom(custom: &mut Custom) {
             fill(&mut custom.rest, json!({"preemptionPolicy": "PreemptLowerPriority"}));
             return;
         }
+        "RoleBinding" | "ClusterRoleBinding" => {
+            binding(&mut custom.rest);
+            return;
+        }
         _ => {}
     }
     if !matches!(
@@ -72,6 +76,21 @@ fn fill(fields: &mut Map<String, Value>, defaults: Value) {
         let there = fields.entry(name).or_insert(Value::Null);
         if there.is_null() || there.as_str().is_some_and(str::is_empty) {
             *there = value;
+        }
+    }
+}
+
+/// Roles and people belong to the group of roles; service accounts to none.
+fn binding(fields: &mut Map<String, Value>) {
+    const GROUP: &str = "rbac.authorization.k8s.io";
+    if let Some(Value::Object(role)) = fields.get_mut("roleRef") {
+        fill(role, json!({"apiGroup": GROUP}));
+    }
+    for subject in fields.get_mut("subjects").and_then(Value::as_array_mut).into_iter().flatten() {
+        if let Value::Object(subject) = subject
+            && subject.get("kind").is_some_and(|k| k == "User" || k == "Group")
+        {
+            fill(subject, json!({"apiGroup": GROUP}));
         }
     }
 }

@@ -22,7 +22,7 @@ pub(crate) fn apply(object: &mut Object) {
             let namespace = Arc::make_mut(n);
             let name = namespace.metadata.name.to_string();
             if !name.is_empty() {
-                namespace.metadata.labels.entry("kubernetes.io/metadata.name".into()).or_insert(name);
+                namespace.metadata.labels.insert("kubernetes.io/metadata.name".into(), name);
             }
             set(&mut namespace.status.phase, "Active");
         }

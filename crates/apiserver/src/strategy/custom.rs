@@ -39,6 +39,7 @@ fn counts(kind: &str) -> bool {
             | "Job"
             | "CronJob"
             | "PodDisruptionBudget"
+            | "HorizontalPodAutoscaler"
             | "PriorityClass"
             | "FlowSchema"
             | "PriorityLevelConfiguration"
@@ -107,15 +108,37 @@ fn name_pods(object: &mut Custom) {
         ("controller-uid", &uid),
         ("job-name", &name),
     ] {
-        labels[key] = value.as_str().into();
+        // What a person wrote there is kept, and refused later.
+        if labels[key].is_null() {
+            labels[key] = value.as_str().into();
+        }
     }
     let labels: Labels = serde_json::from_value(labels.clone()).unwrap_or_default();
-    spec.insert("selector".into(), json!({"matchLabels": {"batch.kubernetes.io/controller-uid": uid}}));
-    // The job's own labels are the template's where it has none, and they are one map.
+    let selector = spec.entry("selector").or_insert_with(|| json!({}));
+    if !selector.is_object() {
+        *selector = json!({});
+    }
+    if !selector["matchLabels"].is_object() {
+        selector["matchLabels"] = json!({});
+    }
+    let found = &mut selector["matchLabels"]["batch.kubernetes.io/controller-uid"];
+    if found.is_null() {
+        *found = uid.as_str().into();
+    }
+    // A job without labels got the template's: they are one map.
     let own = &mut object.metadata.labels;
-    if own.is_empty() || own.iter().all(|(key, value)| labels.get(key) == Some(value)) {
+    if !own.is_empty() && own.iter().all(|(key, value)| labels.get(key) == Some(value)) {
         *own = labels;
     }
+}
+
+/// A job that has no labels of its own is read with those of its template.
+pub(super) fn as_read(object: &mut Custom) {
+    if object.kind.name() != "Job" || !object.metadata.labels.is_empty() {
+        return;
+    }
+    let labels = object.rest.get("spec").map(|s| s["template"]["metadata"]["labels"].clone());
+    object.metadata.labels = serde_json::from_value(labels.unwrap_or_default()).unwrap_or_default();
 }
 
 pub(super) fn prepare_for_update(new: &mut Custom, old: &Custom) {

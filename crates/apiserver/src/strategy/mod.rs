@@ -53,6 +53,13 @@ pub(crate) fn prepare_for_create(object: &mut Object, now: Time) {
     }
 }
 
+/// What an object shows when it is read for the first time and no client gave it.
+pub(crate) fn as_read(object: &mut Object) {
+    if let Object::Custom(c) = object {
+        custom::as_read(Arc::make_mut(c));
+    }
+}
+
 /// A pod with gates is not even looked at by the scheduler.
 fn gated(now: Time) -> PodCondition {
     PodCondition {

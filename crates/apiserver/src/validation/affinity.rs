@@ -31,14 +31,7 @@ pub(super) fn affinity(errors: &mut Errors, affinity: &Value, field: &str) {
 fn node_affinity(errors: &mut Errors, affinity: &Value, field: &str) {
     let required = &affinity[REQUIRED];
     if !required.is_null() {
-        let field = format!("{field}.{REQUIRED}.nodeSelectorTerms");
-        let terms = items(&required["nodeSelectorTerms"]);
-        if terms.is_empty() {
-            errors.required(&field, "must have at least one node selector term");
-        }
-        for (i, term) in terms.iter().enumerate() {
-            node_term(errors, term, &format!("{field}[{i}]"));
-        }
+        node_selector(errors, required, &format!("{field}.{REQUIRED}"));
     }
     for (i, wish) in items(&affinity[PREFERRED]).iter().enumerate() {
         let field = format!("{field}.{PREFERRED}[{i}]");
@@ -47,6 +40,18 @@ fn node_affinity(errors: &mut Errors, affinity: &Value, field: &str) {
             errors.invalid(&format!("{field}.weight"), &heavy.to_string(), "must be in the range 1-100");
         }
         node_term(errors, &wish["preference"], &format!("{field}.preference"));
+    }
+}
+
+/// Terms of which one has to be met. Upstream: ValidateNodeSelector.
+pub(super) fn node_selector(errors: &mut Errors, selector: &Value, field: &str) {
+    let field = format!("{field}.nodeSelectorTerms");
+    let terms = items(&selector["nodeSelectorTerms"]);
+    if terms.is_empty() {
+        errors.required(&field, "must have at least one node selector term");
+    }
+    for (i, term) in terms.iter().enumerate() {
+        node_term(errors, term, &format!("{field}[{i}]"));
     }
 }
 

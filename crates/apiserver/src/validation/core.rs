@@ -3,16 +3,24 @@
 //! Upstream: pkg/apis/core/validation (v1.37).
 
 use super::{
+    endpoints,
     field::{Errors, IMMUTABLE},
-    resources,
+    resources, small, whole_kinds,
 };
 use kubestep_model::{ConfigMap, Object, ResourceQuota, Secret, text::names};
+use serde_json::Value;
 
 /// A ConfigMap's or Secret's data, all together.
 const MOST_BYTES: usize = 1024 * 1024;
 
-pub(super) fn object(object: &Object) -> Errors {
+pub(super) fn object(object: &Object, whole: &Value) -> Errors {
     match object {
+        Object::Custom(custom) => whole_kinds::object(custom, whole),
+        Object::Endpoints(_) => endpoints::endpoints(whole),
+        Object::EndpointSlice(_) => endpoints::slice(whole),
+        Object::Lease(_) => small::lease(whole),
+        Object::Namespace(_) => small::namespace(whole),
+
         Object::ConfigMap(map) => config_map(map),
         Object::Secret(secret) => self::secret(secret),
         Object::ResourceQuota(quota) => self::quota(quota),
@@ -20,9 +28,13 @@ pub(super) fn object(object: &Object) -> Errors {
     }
 }
 
-pub(super) fn changed(new: &Object, old: &Object) -> Errors {
+pub(super) fn changed(new: &Object, old: &Object, whole: &Value) -> Errors {
     let mut errors = Errors::new();
     match (new, old) {
+        (Object::Custom(new), Object::Custom(old)) => return whole_kinds::changed(new, old, whole),
+        (Object::EndpointSlice(new), Object::EndpointSlice(old)) if new.address_type != old.address_type => {
+            errors.invalid_text("addressType", &new.address_type, IMMUTABLE);
+        }
         (Object::ConfigMap(new), Object::ConfigMap(old)) if old.immutable == Some(true) => {
             stays(&mut errors, new.immutable == Some(true), "immutable");
             stays(&mut errors, new.data == old.data, "data");

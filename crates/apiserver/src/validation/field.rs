@@ -20,8 +20,15 @@ impl Errors {
         self.causes.is_empty()
     }
 
+    /// In order; what was said twice is said once.
     pub(crate) fn into_causes(self) -> Vec<Cause> {
-        self.causes
+        let mut causes: Vec<Cause> = vec![];
+        for cause in self.causes {
+            if !causes.contains(&cause) {
+                causes.push(cause);
+            }
+        }
+        causes
     }
 
     pub(crate) fn append(&mut self, mut other: Errors) {
@@ -47,6 +54,11 @@ impl Errors {
             format!("Invalid value: {shown}: {detail}")
         };
         self.push("FieldValueInvalid", field, message);
+    }
+
+    /// As `invalid`, where the value itself is not shown.
+    pub(crate) fn invalid_unshown(&mut self, field: &str, detail: &str) {
+        self.push("FieldValueInvalid", field, format!("Invalid value: {detail}"));
     }
 
     /// As `invalid`, for a text.
@@ -100,6 +112,27 @@ impl Errors {
         self.push("FieldValueTooLong", field, format!("Too long: may not be more than {bytes} bytes"));
     }
 
+    /// There are too many of them.
+    pub(crate) fn too_many(&mut self, field: &str, there: usize, most: usize) {
+        let message = format!("Too many: {there}: must have at most {most} items");
+        self.push("FieldValueTooMany", field, message);
+    }
+
+    /// As `not_negative`, for a field that may be absent.
+    pub(crate) fn not_negative_in(&mut self, parent: &Value, name: &str, field: &str) {
+        if let Some(number) = parent[name].as_i64() {
+            self.not_negative(&format!("{field}.{name}"), number);
+        }
+    }
+
+    /// A field that is for life; `shown` is how Go prints its new value.
+    pub(crate) fn immutable(&mut self, field: &str, new: &Value, old: &Value, shown: &str) {
+        if same(new, old) {
+            return;
+        }
+        self.invalid(field, shown, IMMUTABLE);
+    }
+
     /// Numbers below zero are refused.
     pub(crate) fn not_negative(&mut self, field: &str, number: i64) {
         if number < 0 {
@@ -139,4 +172,30 @@ pub(crate) fn entries(value: &Value) -> impl Iterator<Item = (&String, &Value)> 
 /// Whether a field is set to true.
 pub(crate) fn flag(value: &Value) -> bool {
     value.as_bool().unwrap_or(false)
+}
+
+/// Whether a field is there.
+pub(crate) fn given(value: &Value) -> bool {
+    !value.is_null()
+}
+
+/// Whether two values are the same to Go, which does not tell an empty list or map from none.
+pub(crate) fn same(a: &Value, b: &Value) -> bool {
+    let empty = |v: &Value| match v {
+        Value::Null => true,
+        Value::Array(items) => items.is_empty(),
+        Value::Object(map) => map.is_empty(),
+        _ => false,
+    };
+    a == b || (empty(a) && empty(b))
+}
+
+/// What a path in a URL may not hold.
+///
+/// Upstream: k8s.io/apimachinery/pkg/api/validation/path, IsValidPathSegmentName (v1.37).
+pub(crate) fn path_segment(name: &str) -> Vec<String> {
+    if name == "." || name == ".." {
+        return vec![format!("may not be '{name}'")];
+    }
+    ["/", "%"].iter().filter(|c| name.contains(**c)).map(|c| format!("may not contain '{c}'")).collect()
 }

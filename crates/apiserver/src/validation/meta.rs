@@ -2,7 +2,7 @@
 //!
 //! Upstream: k8s.io/apimachinery/pkg/api/validation, objectmeta.go (v1.37).
 
-use super::field::{Errors, IMMUTABLE};
+use super::field::{Errors, IMMUTABLE, path_segment};
 use kubestep_model::{Kind, Labels, ObjectMeta, OwnerReference, text::go, text::names};
 
 /// All annotations together.
@@ -72,6 +72,7 @@ fn name_check(kind: Kind) -> NameCheck {
     match kind.name() {
         "Namespace" | "Service" => |name, more| names::is_dns1123_label(&masked(name, more)),
         "Role" | "RoleBinding" | "ClusterRole" | "ClusterRoleBinding" => |name, _| path_segment(name),
+        "StatefulSet" => |name, more| names::is_dns1123_label(&masked(name, more)),
         "IPAddress" => |_, _| vec![],
         _ => |name, more| names::is_dns1123_subdomain(&masked(name, more)),
     }
@@ -85,13 +86,6 @@ fn masked(name: &str, more: bool) -> String {
         }
         _ => name.to_owned(),
     }
-}
-
-fn path_segment(name: &str) -> Vec<String> {
-    if name == "." || name == ".." {
-        return vec![format!("may not be '{name}'")];
-    }
-    ["/", "%"].iter().filter(|c| name.contains(**c)).map(|c| format!("may not contain '{c}'")).collect()
 }
 
 /// Labels of an object or a template.

@@ -3,18 +3,40 @@
 //! The checks read the object as JSON, where paths are natural; what loops write is not checked again.
 
 mod affinity;
+mod autoscaler;
+mod claim;
 mod container;
 mod core;
+mod cron;
+mod cron_job;
+mod daemon_set;
+mod diff;
+mod disruption_budget;
+mod endpoints;
 mod env;
 pub(crate) mod field;
+mod ingress;
+mod internal;
+mod job;
+mod job_policies;
+mod limit_range;
 mod meta;
+mod network_policy;
+mod persistent_volume;
 mod pod;
 mod pod_update;
+mod priority_class;
 mod probe;
+mod rbac;
+mod replication_controller;
 mod resources;
 mod security;
 mod service;
+mod small;
+mod stateful_set;
+mod storage_class;
 mod volume;
+mod whole_kinds;
 mod workload;
 
 use crate::turn::Turn;
@@ -30,7 +52,17 @@ pub(crate) fn new_object(turn: &Turn<'_>, object: &Object) -> Result<(), Status>
         Object::ReplicaSet(r) => errors.append(workload::replica_set(r, &whole, turn.settings)),
         Object::Pod(p) => errors.append(pod::new_pod(p, &whole)),
         Object::Service(s) => errors.append(service::service(s, &whole, None)),
-        _ => errors.append(core::object(object)),
+        _ => {
+            match object.kind().name() {
+                "Job" => errors.append(job::check_new(&whole)),
+                _ => errors.append(core::object(object, &whole)),
+            }
+            match object.kind().name() {
+                "CronJob" => cron_job::check_name(&mut errors, &object.meta().name),
+                "Ingress" => ingress::check_annotation(&mut errors, &whole),
+                _ => {}
+            }
+        }
     }
     answer(object, errors)
 }
@@ -65,8 +97,8 @@ pub(crate) fn changed_object(turn: &Turn<'_>, new: &Object, old: &Object) -> Res
             errors.append(service::service(new, &whole, Some(old)))
         }
         _ => {
-            errors.append(core::object(new));
-            errors.append(core::changed(new, old));
+            errors.append(core::object(new, &whole));
+            errors.append(core::changed(new, old, &whole));
         }
     }
     answer(new, errors)

@@ -2,7 +2,7 @@
 //!
 //! Upstream: pkg/apis/core/validation, ValidatePodUpdate (v1.37).
 
-use super::{field::Errors, pod};
+use super::{field::Errors, internal, pod};
 use kubestep_model::{Container, Pod, PodSpec, text::names};
 use serde_json::Value;
 
@@ -26,8 +26,11 @@ pub(super) fn changed_pod(new: &Pod, old: &Pod, whole: &Value) -> Errors {
     images(&mut errors, &new.spec.init_containers, "initContainers");
     deadline(&mut errors, &new.spec, &old.spec);
     tolerations(&mut errors, new, old);
-    if changed_elsewhere(&new.spec, &old.spec) {
-        errors.forbidden("spec", ONLY);
+    let rest = all_but_what_may_change(&new.spec, &old.spec);
+    if rest != *old.spec {
+        let json = |spec: &PodSpec| serde_json::to_value(spec).unwrap_or_default();
+        let diff = internal::diff("v1.PodSpec", &json(&old.spec), &json(&rest));
+        errors.forbidden("spec", &format!("{ONLY}\n{diff}"));
     }
     errors
 }
@@ -78,8 +81,8 @@ fn tolerations(errors: &mut Errors, new: &Pod, old: &Pod) {
     }
 }
 
-/// Whether anything else differs once all that may change is made equal.
-fn changed_elsewhere(new: &PodSpec, old: &PodSpec) -> bool {
+/// The new spec with the old values of all that may change.
+fn all_but_what_may_change(new: &PodSpec, old: &PodSpec) -> PodSpec {
     let mut rest = new.clone();
     for (new, old) in rest.containers.iter_mut().zip(&old.containers) {
         new.image.clone_from(&old.image);
@@ -108,5 +111,5 @@ fn changed_elsewhere(new: &PodSpec, old: &PodSpec) -> bool {
             rest.affinity.clone_from(&old.affinity);
         }
     }
-    rest != *old
+    rest
 }

@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 
 const CONTAINER_RESOURCES: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
 
-type Amounts = BTreeMap<String, Quantity>;
+pub(super) type Amounts = BTreeMap<String, Quantity>;
 
-fn amounts(resources: &Value, part: &str) -> Amounts {
+pub(super) fn amounts(resources: &Value, part: &str) -> Amounts {
     entries(&resources[part])
         .filter_map(|(name, value)| serde_json::from_value(value.clone()).ok().map(|q| (name.clone(), q)))
         .collect()
@@ -99,7 +99,7 @@ fn is_extended(name: &str) -> bool {
 }
 
 /// Resources of which more may be promised than there is.
-fn overcommitted(name: &str) -> bool {
+pub(super) fn overcommitted(name: &str) -> bool {
     is_native(name) && !name.starts_with("hugepages-")
 }
 
@@ -128,6 +128,23 @@ pub(super) fn is_standard(name: &str) -> bool {
             | "services.loadbalancers"
     ) || name.starts_with("hugepages-")
         || name.starts_with("requests.hugepages-")
+}
+
+/// A resource that a limit range may speak of.
+///
+/// Upstream: ValidateLimitRangeResourceName.
+pub(super) fn limit_name(errors: &mut Errors, name: &str, kind: &str, field: &str) {
+    errors.invalid_each(field, name, names::is_qualified_name(name));
+    if name.contains('/') {
+        return;
+    }
+    if !is_standard(name) {
+        errors.invalid_text(field, name, "must be a standard resource type or fully qualified");
+    }
+    let of_containers = CONTAINER_RESOURCES.contains(&name) || name.starts_with("hugepages-");
+    if matches!(kind, "Pod" | "Container") && !of_containers {
+        errors.invalid_text(field, name, "must be a standard resource for containers");
+    }
 }
 
 /// No container may have a limit above the pod's, nor may they together ask for more than the pod asks.

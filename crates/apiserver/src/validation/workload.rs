@@ -57,7 +57,7 @@ fn selector(errors: &mut Errors, selector: Option<&LabelSelector>) {
 }
 
 /// As Go prints a selector: its fields in their order.
-fn shown(selector: &LabelSelector) -> String {
+pub(super) fn shown(selector: &LabelSelector) -> String {
     serde_json::to_string(selector).unwrap_or_default()
 }
 
@@ -122,7 +122,7 @@ fn template(
     }
 }
 
-fn labels_shown(labels: &Labels) -> String {
+pub(super) fn labels_shown(labels: &Labels) -> String {
     if labels.is_empty() { "null".into() } else { serde_json::to_string(labels).unwrap_or_default() }
 }
 
@@ -169,11 +169,11 @@ fn strategy(errors: &mut Errors, strategy: &DeploymentStrategy) {
     }
 }
 
-fn int_or_string(value: &IntOrString) -> String {
+pub(super) fn int_or_string(value: &IntOrString) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
-fn positive_int_or_percent(errors: &mut Errors, value: &IntOrString, field: &str) {
+pub(super) fn positive_int_or_percent(errors: &mut Errors, value: &IntOrString, field: &str) {
     match value {
         IntOrString::Int(n) => errors.not_negative(field, (*n).into()),
         IntOrString::Str(text) => errors.invalid_each(field, text, names::is_valid_percent(text)),
@@ -181,7 +181,7 @@ fn positive_int_or_percent(errors: &mut Errors, value: &IntOrString, field: &str
 }
 
 /// The number before the `%`, if it is a percentage.
-fn percent(value: &IntOrString) -> Option<i64> {
+pub(super) fn percent(value: &IntOrString) -> Option<i64> {
     match value {
         IntOrString::Str(text) if names::is_valid_percent(text).is_empty() => {
             text.trim_end_matches('%').parse().ok()
@@ -190,7 +190,7 @@ fn percent(value: &IntOrString) -> Option<i64> {
     }
 }
 
-fn plain_value(value: &IntOrString) -> i64 {
+pub(super) fn plain_value(value: &IntOrString) -> i64 {
     percent(value).unwrap_or_else(|| value.int_value())
 }
 

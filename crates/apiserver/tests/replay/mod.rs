@@ -80,6 +80,15 @@ pub(crate) fn first_difference(ours: &Value, want: &Value, path: &str) -> String
 
 /// What the server draws is left out: uid, version, times, addresses, ports, drawn names.
 pub(crate) fn normal(mut object: Value) -> Value {
+    let uid = object["metadata"]["uid"].as_str().unwrap_or_default().to_owned();
+    if !uid.is_empty()
+        && let Ok(same) = serde_json::from_str(&object.to_string().replace(&format!("\"{uid}\""), "\"uid\""))
+    {
+        object = same;
+    }
+    if object["status"]["lastPhaseTransitionTime"].is_string() {
+        object["status"]["lastPhaseTransitionTime"] = "T".into();
+    }
     if let Some(meta) = object["metadata"].as_object_mut() {
         for name in ["uid", "resourceVersion", "creationTimestamp", "deletionTimestamp"] {
             meta.remove(name);

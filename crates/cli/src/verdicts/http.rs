@@ -1,11 +1,12 @@
 //! A request that a command sent, and its answer, as the records show them.
 
-use kubestep_cluster::Store;
+use kubestep_cluster::{LogEntry, Store};
 use kubestep_model::{
-    Answer, Key, Kind, Object, PatchKind, Reply, Request, Subresource, Verb,
+    Answer, Instant, Key, Kind, Object, PatchKind, Reply, Request, Subresource, Verb,
     client::{ClientAsk, ClientTold, ClientTurn},
 };
 use serde_json::{Value, json};
+use std::time::Duration;
 
 /// One request of a command with its warnings.
 #[derive(Clone, Debug)]
@@ -23,8 +24,8 @@ pub(crate) struct Exchange {
 pub(crate) fn exchange(command: &str, turn: &ClientTurn, store: &Store) -> Option<Exchange> {
     let (ClientAsk::Api(request), ClientTold::Reply(reply)) = (&turn.ask, &turn.told) else { return None };
     let verb = method(&request.verb);
-    let mut record =
-        json!({"verb": verb, "path": path(command, request), "code": code(request, reply, store)});
+    let new = is_new(request, reply, turn.at, store);
+    let mut record = json!({"verb": verb, "path": path(command, request), "code": code(verb, reply, new)});
     if let Err(status) = reply {
         let mut say = |name: &str, text: String| {
             if !text.is_empty() {
@@ -50,9 +51,8 @@ pub(crate) fn exchange(command: &str, turn: &ClientTurn, store: &Store) -> Optio
             record["patch"] = (**patch).clone();
         }
     }
-    let made = match (reply, verb) {
-        (Ok(Answer::Object { object, .. }), "POST") if !request.dry_run => Some(object.key()),
-        (Ok(Answer::Object { object, .. }), "PATCH") if !request.dry_run && is_new(object, store) => {
+    let made = match reply {
+        Ok(Answer::Object { object, .. }) if (verb == "POST" || new) && !request.dry_run => {
             Some(object.key())
         }
         _ => None,
@@ -60,15 +60,20 @@ pub(crate) fn exchange(command: &str, turn: &ClientTurn, store: &Store) -> Optio
     Some(Exchange {
         record,
         reads: request.verb.reads(),
-        warnings: warnings(request, reply),
+        warnings: warnings(command, request, reply),
         made,
         objects: objects(reply),
     })
 }
 
-/// Whether a patch made what it was for.
-fn is_new(object: &Object, store: &Store) -> bool {
-    store.entry(object.meta().revision()).is_some_and(|e| e.old.is_none() && e.key == object.key())
+/// From a commit to the answer at most; commands are further apart.
+const ONE_REQUEST: Duration = Duration::from_millis(50);
+
+/// Whether a patch made what it was for. One that changed nothing shows the object's older version.
+fn is_new(request: &Request, reply: &Reply, at: Instant, store: &Store) -> bool {
+    let Ok(Answer::Object { object, .. }) = reply else { return false };
+    let wrote = |e: &LogEntry| e.old.is_none() && e.key == object.key() && at.since(e.at) < ONE_REQUEST;
+    matches!(request.verb, Verb::Patch { .. }) && store.entry(object.meta().revision()).is_some_and(wrote)
 }
 
 fn objects(reply: &Reply) -> Vec<Value> {
@@ -80,13 +85,17 @@ fn objects(reply: &Reply) -> Vec<Value> {
     }
 }
 
-fn warnings(request: &Request, reply: &Reply) -> Vec<String> {
+fn warnings(command: &str, request: &Request, reply: &Reply) -> Vec<String> {
     let mut all = vec![];
     if request.verb.kind() == Kind::Endpoints {
         all.push("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice".to_owned());
     }
     if let Ok(Answer::Object { warnings, .. } | Answer::Json { warnings, .. }) = reply {
         all.extend(warnings.iter().cloned());
+    }
+    // Asked to ignore unknown fields, the server says nothing about them.
+    if query(command, request).iter().any(|q| q == "fieldValidation=Ignore") {
+        all.retain(|w| !w.starts_with("unknown field") && !w.starts_with("duplicate field"));
     }
     all
 }
@@ -101,15 +110,10 @@ fn method(verb: &Verb) -> &'static str {
     }
 }
 
-fn code(request: &Request, reply: &Reply, store: &Store) -> u16 {
+fn code(method: &str, reply: &Reply, new: bool) -> u16 {
     match reply {
         Err(status) => status.code,
-        Ok(Answer::Object { object, .. })
-            if matches!(request.verb, Verb::Patch { .. }) && is_new(object, store) =>
-        {
-            201
-        }
-        Ok(_) if method(&request.verb) == "POST" => 201,
+        Ok(_) if method == "POST" || new => 201,
         Ok(_) => 200,
     }
 }

@@ -16,6 +16,8 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 pub(crate) const NAMESPACE: &str = "kubestep-case-01";
 /// The controllers that run: the records are of a cluster with these.
 const CONTROLLERS: [&str; 3] = ["namespace", "serviceaccount", "resourcequota"];
+/// What controllers do at once is done before the next command starts.
+const BETWEEN: Duration = Duration::from_millis(100);
 /// The longest that one command may take.
 const LIMIT: Duration = Duration::from_secs(15 * 60);
 
@@ -134,7 +136,7 @@ impl Running {
     /// Runs a command to its end.
     fn command(&mut self, line: &str, namespace: &str) -> Ran {
         let program = Arc::new(Kubectl::new(line, self.files.clone(), namespace));
-        self.world.act(Act::Run { terminal: 1, program, exclusive: true });
+        self.world.act(Act::Run { terminal: 1, program, exclusive: false });
         let Some(id) = self.world.last_client() else { return Ran::default() };
         self.until(LIMIT, |w| w.client(id).is_some_and(|c| c.ended.is_some()));
         let Some(client) = self.world.client(id) else { return Ran::default() };
@@ -142,13 +144,15 @@ impl Running {
             client.output.iter().filter(|c| c.stream == stream).map(|c| c.text.as_str()).collect()
         };
         let store = self.world.store();
-        Ran {
+        let ran = Ran {
             line: line.into(),
             exit: client.ended.map_or(-1, |(code, _)| code),
             stdout: said(Stream::Out),
             stderr: said(Stream::Err),
             exchanges: client.told.iter().filter_map(|t| http::exchange(line, t, store)).collect(),
-        }
+        };
+        self.idle(BETWEEN);
+        ran
     }
 
     fn until(&mut self, limit: Duration, done: impl Fn(&World) -> bool) {

@@ -4,6 +4,7 @@ use super::{
     case::{Case, expand},
     judge::NAMESPACE,
 };
+use kubestep_apiserver::conversion;
 use kubestep_cluster::Store;
 use kubestep_model::{Key, Kind, yaml};
 use serde_json::Value;
@@ -12,7 +13,10 @@ use serde_json::Value;
 pub(crate) fn objects(store: &Store, case: &Case, made: impl Iterator<Item = Key>) -> Value {
     let mut keys: Vec<Key> = vec![];
     let mut add = |key: Key| {
-        if !keys.contains(&key) && store.get(&key).is_some() {
+        let same = |k: &Key| {
+            k.kind.stored() == key.kind.stored() && k.namespace == key.namespace && k.name == key.name
+        };
+        if !keys.iter().any(same) && stored(store, &key).is_some() {
             keys.push(key);
         }
     };
@@ -22,12 +26,18 @@ pub(crate) fn objects(store: &Store, case: &Case, made: impl Iterator<Item = Key
         named(&case.setup).for_each(&mut add);
     }
     made.for_each(&mut add);
-    let mut objects: Vec<Value> = keys.iter().filter_map(|k| store.get(k)).map(|o| o.to_value()).collect();
+    let mut objects: Vec<Value> = keys.iter().filter_map(|k| stored(store, k)).collect();
     match objects.len() {
         0 => Value::Null,
         1 => objects.remove(0),
         _ => objects.into(),
     }
+}
+
+/// An object in the version of its key.
+fn stored(store: &Store, key: &Key) -> Option<Value> {
+    let object = store.get(&Key { kind: key.kind.stored(), ..key.clone() })?;
+    Some(conversion::shown(object, key.kind).to_value())
 }
 
 /// The objects that a manifest names. A document is what stands between lines that begin with `---`.
@@ -46,7 +56,7 @@ fn named(manifest: &str) -> impl Iterator<Item = Key> + use<> {
 fn key(document: &Value) -> Option<Key> {
     let (version, kind) = (document["apiVersion"].as_str()?, document["kind"].as_str()?);
     let (group, _) = version.rsplit_once('/').unwrap_or(("", version));
-    let kind = Kind::find(group, kind)?;
+    let kind = Kind::of_manifest(version, kind).or_else(|| Kind::find(group, kind))?;
     let meta = &document["metadata"];
     let name = meta["name"].as_str().filter(|n| !n.is_empty())?;
     let own = meta["namespace"].as_str().filter(|n| !n.is_empty()).unwrap_or(NAMESPACE);

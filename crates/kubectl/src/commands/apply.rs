@@ -13,7 +13,7 @@ use crate::{
     select,
 };
 use kubestep_model::{
-    Body, Key, Object, PatchKind, Request, Subresource, Verb,
+    Body, Key, Kind, Object, PatchKind, Request, Subresource, Verb,
     patch::{
         LAST_APPLIED, last_applied::original, merge_patch, strategic_merge_patch, three_way_merge_patch,
         three_way_strategic_patch, with_last_applied,
@@ -81,6 +81,7 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     let reading =
         manifest::Reading { files: args.all("filename").to_vec(), recursive: args.on("recursive"), validate };
     let read = manifest::read(kc, &reading);
+    manifest::look_for_kinds(kc, &read)?;
     if let Some(fault) = Fault::all(read.stops) {
         return Err(kc.fault(&fault));
     }
@@ -155,7 +156,13 @@ fn apply(kc: &mut Kc<'_>, manifest: &Manifest, how: &How) -> Flow<Result<Object,
     }
     match kc.get(key.clone())? {
         Ok(current) => update(kc, manifest, &key, current, how),
-        Err(status) if status.is_not_found() => create(kc, manifest, &key, how),
+        Err(status) if status.is_not_found() => {
+            // Where an object is missing, its namespace is asked for, too. Upstream: Info.Get.
+            if !matches!(&*key.namespace, "" | "default") {
+                let _there = kc.get(Key::new(Kind::Namespace, "", key.namespace.clone()))?;
+            }
+            create(kc, manifest, &key, how)
+        }
         Err(status) => Ok(Err(Fault::from(status).when(&reading, &manifest.source))),
     }
 }

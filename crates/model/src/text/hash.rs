@@ -1,6 +1,9 @@
 //! The hashes that end up in names: of pod templates and of controller revisions.
 
 mod dump;
+mod shown;
+
+pub use shown::{shown, shown_lines};
 
 use serde_json::Value;
 

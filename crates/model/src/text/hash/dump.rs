@@ -14,19 +14,22 @@ use crate::text::{IntOrString, Quantity};
 /// with `=key` between where the JSON key is not the name with a small first letter (`=` alone: no key, inlined).
 const TABLE: &str = include_str!("pod_template.txt");
 
-struct Field {
-    name: &'static str,
+pub(super) struct Field {
+    pub(super) name: &'static str,
     /// None: the fields of this struct stand among those of the one around it.
-    key: Option<String>,
-    kind: &'static str,
+    pub(super) key: Option<String>,
+    pub(super) kind: &'static str,
 }
 
-type Structs = BTreeMap<&'static str, Vec<Field>>;
+pub(super) type Structs = BTreeMap<&'static str, Vec<Field>>;
 
-static STRUCTS: LazyLock<Structs> = LazyLock::new(|| {
-    let structs = TABLE.lines().filter_map(|line| line.split_once(' '));
+pub(super) static STRUCTS: LazyLock<Structs> = LazyLock::new(|| structs(TABLE));
+
+/// Reads a table of structs.
+pub(super) fn structs(table: &'static str) -> Structs {
+    let structs = table.lines().filter_map(|line| line.split_once(' '));
     structs.map(|(name, fields)| (name, fields.split(' ').filter_map(field).collect())).collect()
-});
+}
 
 fn field(text: &'static str) -> Option<Field> {
     let (name, kind) = text.split_once(':')?;
@@ -86,7 +89,7 @@ fn write_value(out: &mut String, kind: &'static str, value: &Value) {
 }
 
 /// The type of a map's values; None for what is no map.
-fn map_values(kind: &'static str) -> Option<&'static str> {
+pub(super) fn map_values(kind: &str) -> Option<&'static str> {
     match kind {
         "map[string]string" => Some("string"),
         "v1.ResourceList" => Some("resource.Quantity"),
