@@ -54,6 +54,16 @@ impl View {
             .filter_map(|((_, k), ())| self.objects.get(k).and_then(R::of))
     }
 
+    /// The same for a kind without a struct of its own in the store.
+    pub fn objects_owned_by<'a>(&'a self, uid: &str, kind: Kind) -> impl Iterator<Item = &'a Object> + use<'a> {
+        let uid: Arc<str> = uid.into();
+        let from = (uid.clone(), Key::new(kind, "", ""));
+        self.owned
+            .range(from..)
+            .take_while(move |((u, k), ())| *u == uid && k.kind == kind)
+            .filter_map(|((_, k), ())| self.objects.get(k))
+    }
+
     /// Objects of all kinds that name the owner with this uid, whether or not it manages them.
     pub fn dependents<'a>(&'a self, uid: &str) -> impl Iterator<Item = &'a Object> + use<'a> {
         let uid: Arc<str> = uid.into();

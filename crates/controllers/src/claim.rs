@@ -2,10 +2,10 @@
 //! Upstream: pkg/controller, ControllerRefManager (v1.37).
 
 use crate::stop::{Step, aggregate, error};
-use kubestep_control::{Cx, Halt};
+use kubestep_control::{Cx, Halt, View, Wake};
 use kubestep_model::{
-    Kind, Labels, ObjectMeta, OwnerReference, PatchKind, Reason, Resource, Status, Subresource,
-    text::Selector,
+    Key, Kind, LabelSelector, Labels, Object, ObjectMeta, OwnerReference, PatchKind, Pod, Reason, Resource,
+    Status, Subresource, Whole, text::Selector,
 };
 use serde_json::{Value, json};
 
@@ -54,6 +54,21 @@ fn decide(owner: &ObjectMeta, object: &ObjectMeta, matches: bool) -> Claim {
     }
 }
 
+/// Who claims: the kind and the metadata of an owner.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Owner<'o> {
+    pub(crate) kind: Kind,
+    pub(crate) meta: &'o ObjectMeta,
+}
+
+/// What is claimed: an object's kind and metadata, and whether the owner wants it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Candidate<'c> {
+    pub(crate) kind: Kind,
+    pub(crate) meta: &'c ObjectMeta,
+    pub(crate) matches: bool,
+}
+
 /// Of `objects` those that `owner` manages now, one request after the other; fails if any of them failed.
 pub(crate) fn claim<'a, O: Resource, R: Resource>(
     cx: &mut Cx<'a>,
@@ -61,19 +76,43 @@ pub(crate) fn claim<'a, O: Resource, R: Resource>(
     selector: &Selector,
     objects: impl IntoIterator<Item = &'a R>,
 ) -> Step<Vec<&'a R>> {
+    claim_pods_for(cx, Owner { kind: O::KIND, meta: owner.meta() }, objects, |meta| {
+        selector.matches(&meta.labels)
+    })
+}
+
+/// The same for an owner of any kind, and by more than labels.
+pub(crate) fn claim_pods_for<'a, R: Resource>(
+    cx: &mut Cx<'a>,
+    owner: Owner<'_>,
+    objects: impl IntoIterator<Item = &'a R>,
+    matches: impl Fn(&ObjectMeta) -> bool,
+) -> Step<Vec<&'a R>> {
+    let candidate = |object: &'a R| {
+        let meta = object.meta();
+        (Candidate { kind: R::KIND, meta, matches: matches(meta) }, object)
+    };
+    claim_objects(cx, owner, objects.into_iter().map(candidate).collect())
+}
+
+/// The same for objects of any kind.
+pub(crate) fn claim_objects<T>(
+    cx: &mut Cx<'_>,
+    owner: Owner<'_>,
+    objects: Vec<(Candidate<'_>, T)>,
+) -> Step<Vec<T>> {
     let (mut claimed, mut errors) = (Vec::new(), Vec::new());
     let mut may_adopt: Option<Result<(), Status>> = None;
-    for object in objects {
-        let meta = object.meta();
-        match decide(owner.meta(), meta, selector.matches(&meta.labels)) {
+    for (candidate, object) in objects {
+        match decide(owner.meta, candidate.meta, candidate.matches) {
             Claim::Ours => claimed.push(object),
             Claim::NotOurs => {}
-            Claim::Adopt => match adopt(cx, owner, object, &mut may_adopt)? {
+            Claim::Adopt => match adopt(cx, owner, candidate, &mut may_adopt)? {
                 Ok(()) => claimed.push(object),
                 Err(status) if status.is_not_found() => {}
                 Err(status) => errors.push(status),
             },
-            Claim::Release => match release(cx, owner, object)? {
+            Claim::Release => match release(cx, owner, candidate)? {
                 Ok(()) => {}
                 Err(status) if status.is_not_found() || status.reason == Reason::Invalid => {}
                 Err(status) => errors.push(status),
@@ -87,56 +126,65 @@ pub(crate) fn claim<'a, O: Resource, R: Resource>(
 }
 
 /// Takes an orphan over, after one look past the cache whether the owner is still wanted.
-fn adopt<O: Resource, R: Resource>(
+fn adopt(
     cx: &mut Cx<'_>,
-    owner: &O,
-    object: &R,
+    owner: Owner<'_>,
+    object: Candidate<'_>,
     may_adopt: &mut Option<Result<(), Status>>,
 ) -> Result<Result<(), Status>, Halt> {
-    let meta = object.meta();
+    let meta = object.meta;
     let allowed = match may_adopt {
         Some(known) => known.clone(),
         None => may_adopt.insert(recheck(cx, owner)?).clone(),
     };
     if let Err(why) = allowed {
-        let (kind, namespace, name, uid) = (R::KIND, &meta.namespace, &meta.name, &meta.uid);
+        let (kind, namespace, name, uid) = (object.kind, &meta.namespace, &meta.name, &meta.uid);
         let text = format!("can't adopt {kind} {namespace}/{name} ({uid}): {}", why.message);
         return Ok(Err(error(text)));
     }
     note(cx, "claim.adopt", owner, object);
-    let reference = controller_ref(O::KIND, owner.meta());
-    patch(cx, object, json!({ "metadata": { "ownerReferences": [reference], "uid": &*meta.uid } }))
+    let reference = controller_ref(owner.kind, owner.meta);
+    let mut metadata = json!({ "ownerReferences": [reference], "uid": &*meta.uid });
+    if owner.kind.name() == "Job" {
+        metadata["finalizers"] = json!([JOB_TRACKING]);
+    }
+    patch(cx, object, json!({ "metadata": metadata }))
 }
 
 /// Lets go of an object whose labels no longer match.
-fn release<O: Resource, R: Resource>(
-    cx: &mut Cx<'_>,
-    owner: &O,
-    object: &R,
-) -> Result<Result<(), Status>, Halt> {
+fn release(cx: &mut Cx<'_>, owner: Owner<'_>, object: Candidate<'_>) -> Result<Result<(), Status>, Halt> {
     note(cx, "claim.release", owner, object);
-    let gone = json!([{ "$patch": "delete", "uid": &*owner.meta().uid }]);
-    patch(cx, object, json!({ "metadata": { "uid": &*object.meta().uid, "ownerReferences": gone } }))
+    let gone = json!([{ "$patch": "delete", "uid": &*owner.meta.uid }]);
+    let mut metadata = json!({ "uid": &*object.meta.uid, "ownerReferences": gone });
+    if owner.kind.name() == "Job" {
+        // A pod that is let go of needs no more counting.
+        metadata["$deleteFromPrimitiveList/finalizers"] = json!([JOB_TRACKING]);
+    }
+    patch(cx, object, json!({ "metadata": metadata }))
 }
 
-fn note<O: Resource, R: Resource>(cx: &mut Cx<'_>, code: &'static str, owner: &O, object: &R) {
-    let object = object.meta().name.to_string();
+/// The finalizer that keeps a job's pod until it is counted.
+pub(crate) const JOB_TRACKING: &str = "batch.kubernetes.io/job-tracking";
+
+fn note(cx: &mut Cx<'_>, code: &'static str, owner: Owner<'_>, object: Candidate<'_>) {
+    let name = object.meta.name.to_string();
     cx.because(
         code,
-        vec![("who", owner.meta().name.to_string()), ("kind", R::KIND.name().into()), ("object", object)],
+        vec![("who", owner.meta.name.to_string()), ("kind", object.kind.name().into()), ("object", name)],
     );
 }
 
-fn patch<R: Resource>(cx: &mut Cx<'_>, object: &R, patch: Value) -> Result<Result<(), Status>, Halt> {
-    Ok(cx.try_patch(object.key(), Subresource::None, PatchKind::Strategic, patch)?.map(drop))
+fn patch(cx: &mut Cx<'_>, object: Candidate<'_>, patch: Value) -> Result<Result<(), Status>, Halt> {
+    let key = Key::new(object.kind, object.meta.namespace.clone(), object.meta.name.clone());
+    Ok(cx.try_patch(key, Subresource::None, PatchKind::Strategic, patch)?.map(drop))
 }
 
 /// Reads the owner from the API server itself: it must be the same object and not be going away.
 /// Upstream: controller.RecheckDeletionTimestamp.
-fn recheck<O: Resource>(cx: &mut Cx<'_>, owner: &O) -> Result<Result<(), Status>, Halt> {
-    let meta = owner.meta();
-    let (kind, namespace, name) = (O::KIND, &meta.namespace, &meta.name);
-    let fresh = match cx.live::<O>(namespace, name)? {
+pub(crate) fn recheck(cx: &mut Cx<'_>, owner: Owner<'_>) -> Result<Result<(), Status>, Halt> {
+    let meta = owner.meta;
+    let (kind, namespace, name) = (owner.kind, &meta.namespace, &meta.name);
+    let fresh = match cx.live_object(Key::new(kind, namespace.clone(), name.clone()))? {
         Ok(fresh) => fresh,
         Err(status) => return Ok(Err(error(format!("can't recheck DeletionTimestamp: {}", status.message)))),
     };
@@ -155,13 +203,28 @@ fn recheck<O: Resource>(cx: &mut Cx<'_>, owner: &O) -> Result<Result<(), Status>
 /// The owners of one kind in this namespace whose (not empty) selector matches these labels.
 pub(crate) fn matching<'v, O: Resource + 'v>(
     owners: impl Iterator<Item = &'v O>,
-    selector: fn(&O) -> Option<&kubestep_model::LabelSelector>,
+    selector: fn(&O) -> Option<&LabelSelector>,
     labels: &Labels,
 ) -> Vec<&'v O> {
     if labels.is_empty() {
         return Vec::new();
     }
     owners.filter(|owner| selector(owner).is_some_and(|s| !s.is_empty() && s.matches(labels))).collect()
+}
+
+/// Owners of a kind kept whole whose (not empty) selector matches this pod: all are looked at.
+pub(crate) fn matching_whole<W: Whole>(
+    view: &View,
+    pod: &Pod,
+    selector: fn(&W) -> Option<&LabelSelector>,
+) -> Vec<Wake> {
+    let labels = &pod.metadata.labels;
+    if labels.is_empty() {
+        return Vec::new();
+    }
+    let wants = |owner: &W| selector(owner).is_some_and(|s| !s.is_empty() && s.matches(labels));
+    let wake = |object: &Object| W::read(object).filter(wants).map(|_| Wake::now(object.key()));
+    view.objects_of(W::KIND, Some(&pod.metadata.namespace)).filter_map(wake).collect()
 }
 
 #[cfg(test)]

@@ -8,6 +8,8 @@ pub mod endpoints;
 pub mod endpointslice;
 pub mod garbage_collector;
 pub mod harness;
+mod history;
+pub mod job;
 pub mod kubelet;
 pub mod namespace;
 pub mod node;
@@ -18,9 +20,11 @@ pub mod resource_quota;
 pub mod scheduler;
 pub mod sentences;
 pub mod service_accounts;
+pub mod statefulset;
 mod stop;
 pub mod template;
 pub mod vectors;
+mod whole;
 
 use kubestep_control::Controller;
 use kubestep_model::{Key, Kind};
@@ -29,6 +33,8 @@ use kubestep_model::{Key, Kind};
 pub static ALL: &[&dyn Controller] = &[
     &deployment::DeploymentController,
     &replicaset::ReplicaSetController,
+    &statefulset::StatefulSetController,
+    &job::JobController,
     &endpoints::EndpointsController,
     &endpointslice::EndpointSliceController,
     &garbage_collector::GarbageCollector,

@@ -2,11 +2,12 @@
 
 use crate::{
     commands::rollout::{history, status, undo},
+    fault::Fault,
     output::table::{Shape, table},
     printers::{self, Cell, Column},
     workloads,
 };
-use kubestep_model::{Deployment, Kind, Object, ReplicaSet, Time};
+use kubestep_model::{DaemonSet, Deployment, Kind, Object, ReplicaSet, StatefulSet, Time, Whole};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -14,6 +15,12 @@ use std::sync::Arc;
 pub fn run(name: &str, input: &Value) -> Option<Value> {
     match name {
         "rollout-status-deployment" => rollout_status(input),
+        "rollout-status-statefulset" => {
+            whole_status(StatefulSet::KIND, input, |o| Some(status::of_stateful_set(&StatefulSet::read(o)?)))
+        }
+        "rollout-status-daemonset" => {
+            whole_status(DaemonSet::KIND, input, |o| Some(status::of_daemon_set(&DaemonSet::read(o)?)))
+        }
         "rollout-history" => rollout_history(input),
         "rollout-undo" => rollout_undo(input),
         _ => printer(name, input),
@@ -45,6 +52,19 @@ fn rollout_status(input: &Value) -> Option<Value> {
     Some(match status::of_deployment(&deployment, input["revision"].as_i64().unwrap_or_default()) {
         Ok(standing) => json!({ "done": standing.done, "error": null, "text": standing.text }),
         Err(fault) => json!({ "done": false, "error": fault.text(), "text": "" }),
+    })
+}
+
+/// Of a kind that is kept whole; here a failure also means that there is nothing to wait for.
+fn whole_status(
+    kind: Kind,
+    input: &Value,
+    standing: impl Fn(&Object) -> Option<Result<status::Standing, Fault>>,
+) -> Option<Value> {
+    let object = Object::from_value(kind, input["object"].clone()).ok()?;
+    Some(match standing(&object)? {
+        Ok(standing) => json!({ "done": standing.done, "error": null, "text": standing.text }),
+        Err(fault) => json!({ "done": true, "error": fault.text(), "text": "" }),
     })
 }
 

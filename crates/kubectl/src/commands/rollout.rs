@@ -1,6 +1,7 @@
 //! `kubectl rollout`: status, history, undo, restart, pause and resume.
 
 pub(crate) mod history;
+pub(crate) mod revisions;
 pub(super) mod pause;
 pub(super) mod restart;
 pub(crate) mod status;
@@ -14,8 +15,7 @@ use crate::{
     output::format::Format,
     select::{self, Found, Select},
 };
-use kubestep_model::{Deployment, Object, PatchKind};
-use std::sync::Arc;
+use kubestep_model::{Object, PatchKind};
 
 /// Finds what a rollout command is about.
 fn find(kc: &mut Kc<'_>, args: &Args) -> Flow<Found> {
@@ -31,7 +31,7 @@ fn not_for(object: &Object, what: &str) -> Fault {
     Fault::Text(format!("no {what} has been implemented for \"{}\"", object.kind().qualified_kind()))
 }
 
-/// Changes deployments by one patch each. Upstream: CalculatePatches and what follows it in rollout_pause.go.
+/// Changes objects by one patch each; `Ok(false)` means that this cannot be done with such a kind. Upstream: CalculatePatches and what follows it in rollout_pause.go.
 fn patch_each<F>(
     kc: &mut Kc<'_>,
     args: &Args,
@@ -40,7 +40,7 @@ fn patch_each<F>(
     change: F,
 ) -> Flow<i32>
 where
-    F: Fn(&Kc<'_>, &mut Deployment) -> Result<(), &'static str>,
+    F: Fn(&Kc<'_>, &mut Object) -> Result<bool, &'static str>,
 {
     let format = Format::of(kc, args, false)?;
     let found = find(kc, args)?;
@@ -56,11 +56,8 @@ where
     }
     for info in &found.infos {
         let mut after = info.object.clone();
-        let changed = match &mut after {
-            Object::Deployment(o) => change(kc, Arc::make_mut(o)),
-            _ => Err(unsupported),
-        };
-        if let Err(why) = changed {
+        let changed = change(kc, &mut after);
+        if let Some(why) = changed.map_or_else(Some, |done| (!done).then_some(unsupported)) {
             faults.push(Fault::Text(format!(
                 "error: {} \"{}\" {why}",
                 info.key.kind.qualified(),

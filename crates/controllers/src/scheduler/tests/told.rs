@@ -1,6 +1,6 @@
 //! Every code of a note has a sentence, here and in the controllers of endpoints.
 
-use crate::{endpoints, endpointslice, scheduler::sentences, sentences::Sentence};
+use crate::{endpoints, endpointslice, job, scheduler::sentences, sentences::Sentence, statefulset};
 use std::{collections::BTreeSet, fs, path::Path};
 
 fn codes(files: &[&str], prefix: &str) -> BTreeSet<String> {
@@ -16,7 +16,15 @@ fn codes(files: &[&str], prefix: &str) -> BTreeSet<String> {
 
 #[test]
 fn every_code_has_one_sentence() {
-    let all: [(&[Sentence], BTreeSet<String>); 3] = [
+    let statefulset =
+        ["mod.rs", "claims.rs", "pods.rs", "revisions.rs", "rolling.rs", "status.rs", "sync.rs"]
+            .map(|file| format!("statefulset/{file}"));
+    let statefulset: Vec<&str> = statefulset.iter().map(String::as_str).collect();
+    let job = ["mod.rs", "manage.rs", "sync.rs", "track.rs"].map(|file| format!("job/{file}"));
+    let job: Vec<&str> = job.iter().map(String::as_str).collect();
+    let all: Vec<(&[Sentence], BTreeSet<String>)> = vec![
+        (statefulset::SENTENCES, codes(&statefulset, "sts.")),
+        (job::SENTENCES, codes(&job, "job.")),
         (
             sentences::SENTENCES,
             codes(&["scheduler/bind.rs", "scheduler/handlers.rs", "scheduler/preempt_now.rs"], "scheduler."),

@@ -1,6 +1,6 @@
 //! `kubectl rollout history`.
 
-use super::{find, not_for};
+use super::{find, not_for, revisions};
 use crate::{
     args::{Args, Flag, Takes, flag, not_done},
     commands::common::{self, DryRun, FILENAME, OUTPUT, RECURSIVE, SELECTOR, TEMPLATE},
@@ -8,6 +8,7 @@ use crate::{
     fault::Fault,
     kc::{Flow, Kc},
     output::{format::Format, tabs::Tabs},
+    select::Info,
     workloads::{self, CHANGE_CAUSE},
 };
 use kubestep_model::{Object, PodTemplateSpec, ReplicaSet};
@@ -37,21 +38,23 @@ pub(in crate::commands) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     let found = find(kc, args)?;
     common::each(kc, found, |kc, info| {
         let Object::Deployment(deployment) = &info.object else {
-            return Ok(Err(not_for(&info.object, "history viewer")));
+            if !revisions::keeps(info.key.kind) {
+                return Ok(Err(not_for(&info.object, "history viewer")));
+            }
+            return revisions::show(kc, &format, info, revision);
         };
         let sets = workloads::replica_sets_of(kc, deployment)?;
         if !format.is_human() {
             return objects(kc, &format, &sets, revision);
         }
-        match view(&sets, revision) {
-            Ok(text) => {
-                let which = if revision > 0 { format!("with revision #{revision}") } else { String::new() };
-                common::said(kc, &info.key, &format!("{which}\n{text}"), DryRun::None);
-                Ok(Ok(()))
-            }
-            Err(fault) => Ok(Err(fault)),
-        }
+        Ok(view(&sets, revision).map(|text| say(kc, info, revision, &text)))
     })
+}
+
+/// Prints the history of one object.
+pub(super) fn say(kc: &mut Kc<'_>, info: &Info, revision: i64, text: &str) {
+    let which = if revision > 0 { format!("with revision #{revision}") } else { String::new() };
+    common::said(kc, &info.key, &format!("{which}\n{text}"), DryRun::None);
 }
 
 /// The replica sets of each revision; of two with one number the last counts.
@@ -59,7 +62,7 @@ fn by_revision(sets: &[Arc<ReplicaSet>]) -> BTreeMap<i64, &Arc<ReplicaSet>> {
     sets.iter().filter_map(|rs| workloads::revision(&rs.metadata.annotations).ok().map(|r| (r, rs))).collect()
 }
 
-fn missing() -> Fault {
+pub(super) fn missing() -> Fault {
     Fault::Text("unable to find the specified revision".into())
 }
 

@@ -9,7 +9,7 @@ use crate::{
     select::Info,
     workloads,
 };
-use kubestep_model::{Deployment, Instant, Object, client::WatchEvent};
+use kubestep_model::{DaemonSet, Deployment, Instant, Object, StatefulSet, Whole, client::WatchEvent};
 use std::time::Duration;
 
 pub(in crate::commands) const FLAGS: &[Flag] = &[
@@ -116,7 +116,11 @@ fn changed(event: WatchEvent) -> Result<Object, Fault> {
 fn standing(object: &Object, revision: i64) -> Result<Standing, Fault> {
     match object {
         Object::Deployment(o) => of_deployment(o, revision),
-        other => Err(not_for_status(other)),
+        other => match (StatefulSet::read(other), DaemonSet::read(other)) {
+            (Some(set), _) => of_stateful_set(&set),
+            (_, Some(set)) => of_daemon_set(&set),
+            (None, None) => Err(not_for_status(other)),
+        },
     }
 }
 
@@ -166,4 +170,67 @@ pub(crate) fn of_deployment(o: &Deployment, revision: i64) -> Result<Standing, F
         ));
     }
     Ok(Standing { text: format!("deployment \"{name}\" successfully rolled out\n"), done: true })
+}
+
+/// Other strategies have no rollout that could be followed.
+fn only_rolling(strategy: &str) -> Result<(), Fault> {
+    if strategy == "RollingUpdate" {
+        return Ok(());
+    }
+    Err(Fault::Text("rollout status is only available for RollingUpdate strategy type".into()))
+}
+
+/// Upstream: polymorphichelpers, StatefulSetStatusViewer.
+pub(crate) fn of_stateful_set(o: &StatefulSet) -> Result<Standing, Fault> {
+    only_rolling(&o.spec.update_strategy.r#type)?;
+    let status = &o.status;
+    let waits = |text: String| Ok(Standing { text, done: false });
+    let done = |text: String| Ok(Standing { text, done: true });
+    if status.observed_generation == 0 || o.metadata.generation > status.observed_generation {
+        return waits("Waiting for statefulset spec update to be observed...\n".to_owned());
+    }
+    let (wanted, updated) = (o.spec.replicas, status.updated_replicas);
+    if let Some(wanted) = wanted.filter(|wanted| status.ready_replicas < *wanted) {
+        return waits(format!("Waiting for {} pods to be ready...\n", wanted - status.ready_replicas));
+    }
+    if let Some(rolling) = &o.spec.update_strategy.rolling_update {
+        let aim = wanted.zip(rolling.partition).map(|(wanted, partition)| wanted.saturating_sub(partition));
+        if let Some(aim) = aim.filter(|aim| updated < *aim) {
+            return waits(format!(
+                "Waiting for partitioned roll out to finish: {updated} out of {aim} new pods have been updated...\n"
+            ));
+        }
+        return done(format!("partitioned roll out complete: {updated} new pods have been updated...\n"));
+    }
+    if status.update_revision != status.current_revision {
+        return waits(format!(
+            "waiting for statefulset rolling update to complete {updated} pods at revision {}...\n",
+            status.update_revision
+        ));
+    }
+    done(format!(
+        "statefulset rolling update complete {} pods at revision {}...\n",
+        status.current_replicas, status.current_revision
+    ))
+}
+
+/// Upstream: polymorphichelpers, DaemonSetStatusViewer.
+pub(crate) fn of_daemon_set(o: &DaemonSet) -> Result<Standing, Fault> {
+    only_rolling(&o.spec.update_strategy.r#type)?;
+    let (name, status) = (&o.metadata.name, &o.status);
+    let waits = |text: String| Ok(Standing { text, done: false });
+    if o.metadata.generation > status.observed_generation {
+        return waits("Waiting for daemon set spec update to be observed...\n".to_owned());
+    }
+    let (head, wanted) =
+        (format!("Waiting for daemon set \"{name}\" rollout to finish: "), status.desired_number_scheduled);
+    let updated = status.updated_number_scheduled;
+    if updated < wanted {
+        return waits(format!("{head}{updated} out of {wanted} new pods have been updated...\n"));
+    }
+    let available = status.number_available;
+    if available < wanted {
+        return waits(format!("{head}{available} of {wanted} updated pods are available...\n"));
+    }
+    Ok(Standing { text: format!("daemon set \"{name}\" successfully rolled out\n"), done: true })
 }

@@ -1,6 +1,6 @@
 //! `kubectl rollout undo`. Upstream: polymorphichelpers, DeploymentRollbacker (v1.37).
 
-use super::{find, not_for};
+use super::{find, not_for, revisions};
 use crate::{
     args::{Args, Flag, Takes, flag, not_done},
     commands::common::{self, DRY_RUN, DryRun, FILENAME, OUTPUT, RECURSIVE, SELECTOR, TEMPLATE},
@@ -48,14 +48,22 @@ pub(in crate::commands) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
                 "Warning: resource {name} was previously managed with 'kubectl apply'. Rolling back will not update the {LAST_APPLIED} annotation, which may cause unexpected behavior on future 'kubectl apply' operations. Consider using 'kubectl apply' with your previous configuration file instead.\n"
             ));
         }
-        let Object::Deployment(deployment) = &info.object else {
-            return Ok(Err(not_for(&info.object, "rollbacker")));
+        let show = dry == DryRun::Client;
+        let (kind, planned) = match &info.object {
+            Object::Deployment(deployment) => {
+                let sets = workloads::replica_sets_of(kc, deployment)?;
+                (PatchKind::Json, plan(deployment, &sets, to, show))
+            }
+            other if revisions::keeps(info.key.kind) => {
+                let history = revisions::of(kc, other)?;
+                (PatchKind::Strategic, revisions::plan(other, &history, to, show))
+            }
+            other => return Ok(Err(not_for(other, "rollbacker"))),
         };
-        let sets = workloads::replica_sets_of(kc, deployment)?;
-        let done = match plan(deployment, &sets, to, dry == DryRun::Client) {
+        let done = match planned {
             Ok(Plan::Say(text)) => text,
             Ok(Plan::Patch(patch)) => {
-                if let Err(status) = common::patch(kc, &info.key, PatchKind::Json, patch, dry)? {
+                if let Err(status) = common::patch(kc, &info.key, kind, patch, dry)? {
                     let text = format!("failed restoring revision {to}: {}", status.message);
                     return Ok(Err(Fault::Text(text)));
                 }
@@ -73,7 +81,7 @@ pub(in crate::commands) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
 pub(crate) enum Plan {
     /// Nothing is changed; this is printed.
     Say(String),
-    /// This JSON patch is sent.
+    /// This patch is sent.
     Patch(Value),
 }
 
@@ -109,7 +117,7 @@ pub(crate) fn plan(
     ])))
 }
 
-fn not_found(revision: i64) -> Fault {
+pub(super) fn not_found(revision: i64) -> Fault {
     Fault::Text(format!("unable to find specified revision {revision} in history"))
 }
 
