@@ -21,7 +21,7 @@ pub struct GarbageCollector;
 macro_rules! watch_all {
     ($($kind:expr),*) => { [$(Watch { kind: $kind, wakes }),*] };
 }
-static WATCHES: [Watch; 12] = watch_all![
+static WATCHES: [Watch; 20] = watch_all![
     Kind::Namespace,
     Kind::Node,
     Kind::Pod,
@@ -33,7 +33,15 @@ static WATCHES: [Watch; 12] = watch_all![
     Kind::ConfigMap,
     Kind::Secret,
     Kind::ServiceAccount,
-    Kind::ResourceQuota
+    Kind::ResourceQuota,
+    Kind::other("apps", "StatefulSet"),
+    Kind::other("apps", "DaemonSet"),
+    Kind::other("apps", "ControllerRevision"),
+    Kind::other("batch", "Job"),
+    Kind::other("batch", "CronJob"),
+    Kind::other("", "ReplicationController"),
+    Kind::other("", "PersistentVolumeClaim"),
+    Kind::other("autoscaling", "HorizontalPodAutoscaler")
 ];
 
 /// Which objects a change may have made garbage. Upstream: processGraphChanges.
