@@ -1,26 +1,26 @@
-//! `kubestep explore`: every order on a small world; prints the shortest way to a broken promise.
+//! `kubestep explore`: every order on a small world; prints the shortest way to a broken promise as a session script,
+//! which `kubestep replay` plays.
 
-use kubestep_cluster::{Act, FaultAct, Latencies, ProcessId, Registry, Settings, Start, World};
-use kubestep_insight::{
-    explore::{Found, explore},
-    requests::{Requests, create},
+use kubestep_insight::explore::{
+    Found, Promise, explore, promise, promise_without_crashes, small_world, way,
 };
-use kubestep_model::{Deployment, Kind, Pod, ReplicaSet, yaml};
-use std::sync::Arc;
+use kubestep_model::yaml;
+use serde_json::Value;
 
-const USAGE: &str = "usage: kubestep explore FILE [--crashes N] [--limit STATES]";
+const USAGE: &str = "usage: kubestep explore FILE [--crashes N] [--limit STATES] [--forget-writes]
+
+FILE holds objects. --forget-writes: what if controllers did not wait for their own writes?";
 const LIMIT: usize = 200_000;
 
 /// The command. Exit code 0, 1 when a promise can be broken, 2 for a bad call or file.
 pub fn main(args: &[String]) -> i32 {
-    match run(args) {
-        Ok(found) => {
+    match options(args).and_then(|o| Ok((search(&o)?, o))) {
+        Ok((found, options)) => {
             let cut = if found.cut { ", cut at the limit" } else { "" };
-            println!("{} states, {} of them quiet{cut}", found.states, found.ends);
-            match found.broken {
-                Some((way, text)) => {
-                    println!("broken: {text}\nthe shortest way there, {} moves:", way.len());
-                    way.iter().for_each(|m| println!("  {m:?}"));
+            eprintln!("{} states, {} of them quiet{cut}", found.states, found.ends);
+            match broken(&options, &found) {
+                Some(text) => {
+                    print!("{text}");
                     1
                 }
                 None => {
@@ -36,16 +36,26 @@ pub fn main(args: &[String]) -> i32 {
     }
 }
 
-fn run(args: &[String]) -> Result<Found, String> {
-    let (mut file, mut crashes, mut limit) = (None, 0, LIMIT);
+#[derive(Debug, Default)]
+struct Options {
+    objects: Vec<Value>,
+    crashes: u32,
+    limit: usize,
+    forget_writes: bool,
+}
+
+fn options(args: &[String]) -> Result<Options, String> {
+    let mut found = Options { limit: LIMIT, ..Options::default() };
+    let mut file = None;
     let mut rest = args.iter();
     while let Some(arg) = rest.next() {
         let mut number = || {
             rest.next().and_then(|n| n.parse::<u32>().ok()).ok_or(format!("{arg} needs a number\n{USAGE}"))
         };
         match arg.as_str() {
-            "--crashes" => crashes = number()?,
-            "--limit" => limit = number()? as usize,
+            "--crashes" => found.crashes = number()?,
+            "--limit" => found.limit = number()? as usize,
+            "--forget-writes" => found.forget_writes = true,
             name if file.is_none() && !name.starts_with('-') => file = Some(name),
             _ => return Err(USAGE.into()),
         }
@@ -56,64 +66,71 @@ fn run(args: &[String]) -> Result<Found, String> {
     if let Some(error) = reading.error {
         return Err(format!("{file}: {}", error.text));
     }
-    let world = small_world(&reading.documents.into_iter().map(|d| d.value).collect::<Vec<_>>())?;
-    Ok(explore(&world, crashes, &promise, limit))
+    found.objects = reading.documents.into_iter().map(|d| d.value).collect();
+    Ok(found)
 }
 
-/// A world without nodes, chance or delays, in which the workload controllers alone are awake.
-pub fn small_world(objects: &[serde_json::Value]) -> Result<World, String> {
-    let none = (0, 0);
-    let latencies = Latencies {
-        request: none,
-        reply: none,
-        delivery: none,
-        node: none,
-        think: none,
-        kubectl: none,
-        schemas: none,
-    };
-    let start = Start {
-        nodes: vec![],
-        registry: Registry::default(),
-        seed: 1,
-        latencies,
-        settings: Settings { selector_check: true },
-    };
-    let mut world = World::boot(&start);
-    world.act(Act::Fault(FaultAct::Crash { process: ProcessId::Scheduler }));
-    let others: Vec<&str> =
-        world.loops().map(|(c, _)| c.name()).filter(|n| !matches!(*n, "deployment" | "replicaset")).collect();
-    for name in others {
-        world.act(Act::Fault(FaultAct::Stop { controller: name.into(), stopped: true }));
-    }
-    let requests = objects
-        .iter()
-        .map(|o| create(o).ok_or(format!("not a kind of Kubernetes: {} {}", o["apiVersion"], o["kind"])));
-    let program = Arc::new(Requests(requests.collect::<Result<_, _>>()?));
-    world.act(Act::Run { terminal: 0, program, exclusive: true });
-    while world.is_exclusive() {
-        let Some((_, step)) = world.next() else { break };
-        world.advance(&step);
+fn start(options: &Options) -> Result<kubestep_cluster::World, String> {
+    let mut world = small_world(&options.objects)?;
+    if options.forget_writes {
+        world.forget_writes();
     }
     Ok(world)
 }
 
-/// Where nothing is left to move, every Deployment and ReplicaSet has the pods that it wants; never does any have more
-/// than twice as many.
-pub fn promise(world: &World, quiet: bool) -> Result<(), String> {
-    let store = world.store();
-    for set in store.list(Kind::ReplicaSet, None).filter_map(|o| o.get::<ReplicaSet>()) {
-        let owned =
-            |p: &&Pod| p.metadata.controller().is_some_and(|o| o.uid == set.metadata.uid) && p.is_active();
-        let pods = store.list(Kind::Pod, None).filter_map(|o| o.get::<Pod>()).filter(owned).count();
-        let want = usize::try_from(set.replicas()).unwrap_or(0);
-        if pods > want.max(1) * 2 || (quiet && pods != want) {
-            return Err(format!("ReplicaSet {} wants {want} pods and has {pods}", set.metadata.name));
-        }
+fn search(options: &Options) -> Result<Found, String> {
+    let promise: Promise<'_> = if options.crashes == 0 { &promise_without_crashes } else { &promise };
+    Ok(explore(&start(options)?, options.crashes, promise, options.limit))
+}
+
+/// What is broken, and the way there.
+fn broken(options: &Options, found: &Found) -> Option<String> {
+    let (way, text) = found.broken.as_ref()?;
+    let script = way::script(&options.objects, &start(options).ok()?, way);
+    Some(format!(
+        "# broken: {text}\n# the shortest way there, {} moves\n{}",
+        way.len(),
+        yaml::to_yaml(&script)
+    ))
+}
+
+/// Plays such a script, if a text is one; answers what became of the promise.
+pub fn replay(text: &str) -> Option<Result<(kubestep_cluster::World, String), String>> {
+    let script = yaml::read(text).documents.into_iter().next()?.value;
+    if script["world"] != "small" {
+        return None;
     }
-    let missing = store
-        .list(Kind::Deployment, None)
-        .filter_map(|o| o.get::<Deployment>())
-        .find(|d| quiet && d.status.observed_generation < d.metadata.generation);
-    missing.map_or(Ok(()), |d| Err(format!("Deployment {} was never looked at", d.metadata.name)))
+    Some(way::play(&script).map(|world| {
+        let said = promise_without_crashes(&world, false)
+            .err()
+            .unwrap_or_else(|| "as many pods as wanted, or fewer".into());
+        (world, said)
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_way_to_a_broken_promise_can_be_played_again() {
+        let labels = json!({"app": "web"});
+        let template = json!({"metadata": {"labels": labels}, "spec": {"containers": [{"name": "web", "image": "web"}]}});
+        let spec = json!({"replicas": 2, "selector": {"matchLabels": labels}, "template": template});
+        let set =
+            json!({"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": "web"}, "spec": spec});
+        let options = Options { objects: vec![set], crashes: 0, limit: 10_000, forget_writes: true };
+        let found = search(&options).expect("a search");
+        let text = broken(&options, &found).expect("controllers that forget their writes make too many");
+        let (_, said) = replay(&text).expect("a script of choices").expect("a way that can be gone");
+        assert!(text.contains(&said), "{said}\n{text}");
+        assert!(said.contains("wants 2 pods and has 3"), "{said}");
+        assert!(replay("steps: []\n").is_none());
+        let refused = replay(&text.replace("thinks about", "dreams of")).expect("a script of choices");
+        assert!(refused.is_err_and(|e| e.contains("nobody can") && e.contains("replicaset thinks about replicasets/web")));
+
+        let keeps = search(&Options { forget_writes: false, ..options }).expect("a search");
+        assert!(keeps.broken.is_none() && !keeps.cut);
+    }
 }

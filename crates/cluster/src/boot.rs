@@ -9,7 +9,7 @@ use crate::{
     world::Trace,
 };
 use kubestep_apiserver::{Settings, Store};
-use kubestep_control::{Agent, Change, Recorder, Style, View};
+use kubestep_control::{Agent, Change, Controller, Recorder, Style, View};
 use kubestep_controllers::{ALL, kubelet::Kubelet, scheduler::Scheduler};
 use kubestep_model::{Dice, Instant, Kind, Pod};
 use std::{sync::Arc, time::Duration};
@@ -50,6 +50,7 @@ impl World {
             clients: Default::default(),
             flights: Default::default(),
             due: Due::default(),
+            timer_causes: Default::default(),
             now,
             next_flight: 1,
             next_client: 1,
@@ -105,7 +106,7 @@ impl World {
         let Some(brain) = self.new_brain(&id, &dice) else { return };
         let speech = match &brain {
             Brain::Loops(_) => None,
-            Brain::Scheduler(a) => Some(speech(Style::Series("Scheduling"), a.event_source())),
+            Brain::Scheduler(a) => Some(speech(Style::Series, a.event_source())),
             Brain::Kubelet(a) => Some(speech(Style::Counted, a.event_source())),
         };
         let (view, seen) = self.list_for(&id);
@@ -141,7 +142,13 @@ impl World {
 
     fn new_brain(&self, id: &ProcessId, dice: &Dice) -> Option<Brain> {
         Some(match id {
-            ProcessId::Manager => Brain::Loops(ALL.iter().map(|c| Arc::new(new_loop(*c, dice))).collect()),
+            ProcessId::Manager => {
+                // A person's stop is a fault: it outlives the process.
+                let stopped: Vec<bool> = self.loops().map(|(_, l)| l.stopped).collect();
+                let is_stopped = |i: usize| stopped.get(i).copied().unwrap_or(false);
+                let new = |(i, c): (usize, &&'static dyn Controller)| new_loop(*c, dice, is_stopped(i));
+                Brain::Loops(ALL.iter().enumerate().map(new).map(Arc::new).collect())
+            }
             ProcessId::Scheduler => Brain::Scheduler(Arc::new(Scheduler::new())),
             ProcessId::Kubelet(node) => {
                 let machine = self.machines.get(node)?;
@@ -187,8 +194,9 @@ impl World {
                 }
             }
         });
-        for (i, controller) in ALL.iter().enumerate() {
-            if let Some(period) = controller.period() {
+        let stopped: Vec<bool> = self.loops().map(|(_, l)| l.stopped).collect();
+        for ((i, controller), stopped) in ALL.iter().enumerate().zip(stopped) {
+            if let Some(period) = controller.period().filter(|_| !stopped) {
                 self.due.put(Step::Period(id.clone(), i), now + period);
             }
         }
@@ -196,7 +204,7 @@ impl World {
     }
 }
 
-fn new_loop(controller: &dyn kubestep_control::Controller, dice: &Dice) -> Loop {
+fn new_loop(controller: &dyn Controller, dice: &Dice, stopped: bool) -> Loop {
     Loop {
         queue: Default::default(),
         working: Default::default(),
@@ -205,7 +213,7 @@ fn new_loop(controller: &dyn kubestep_control::Controller, dice: &Dice) -> Loop 
         wrote: Default::default(),
         causes: Default::default(),
         starting: 0,
-        stopped: false,
+        stopped,
         last: None,
         speech: speech(Style::Counted, (controller.event_source().into(), String::new())),
         dice: dice.split(controller.name()),

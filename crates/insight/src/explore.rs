@@ -8,9 +8,14 @@
 
 mod moves;
 mod quiet;
+mod small;
 mod state;
+pub mod way;
+mod words;
 
-use kubestep_cluster::{Act, FaultAct, ProcessId, Step, World};
+pub use small::{promise, promise_without_crashes, small_world};
+
+use kubestep_cluster::{Step, World};
 use moves::moves;
 use state::Reader;
 use std::collections::{BTreeSet, VecDeque};
@@ -46,17 +51,18 @@ pub fn explore(world: &World, crashes: u32, promise: Promise<'_>, limit: usize) 
     let mut start = world.clone();
     let mut seen = BTreeSet::new();
     let reader = Reader::new(&start);
+    let mut lexicon = words::Lexicon::default();
     quiet::settle(&mut start, &reader);
-    seen.insert((reader.print(&start), crashes));
+    seen.insert((reader.print(&start, &mut lexicon), crashes));
     let mut parents: Vec<(usize, Option<Move>)> = vec![(0, None)];
     let mut queue = VecDeque::from([(start, crashes, 0usize)]);
     while let Some((world, left, at)) = queue.pop_front() {
-        let mut moves = moves(&world, &reader);
+        let mut moves = moves(&world, &reader, left > 0);
         let quiet = moves.is_empty();
         found.states += 1;
         found.ends += usize::from(quiet);
         if let Err(text) = promise(&world, quiet) {
-            found.broken = Some((way(&parents, at), text));
+            found.broken = Some((way_to(&parents, at), text));
             return found;
         }
         if left > 0 {
@@ -64,16 +70,10 @@ pub fn explore(world: &World, crashes: u32, promise: Promise<'_>, limit: usize) 
         }
         for step in moves {
             let mut next = world.clone();
-            match &step {
-                Move::Step(step) => drop(next.advance(step)),
-                Move::Crash => {
-                    next.act(Act::Fault(FaultAct::Crash { process: ProcessId::Manager }));
-                    next.act(Act::Fault(FaultAct::Restart { process: ProcessId::Manager }));
-                }
-            }
+            way::make(&mut next, &step);
             quiet::settle(&mut next, &reader);
             let left = left - u32::from(step == Move::Crash);
-            if seen.insert((reader.print(&next), left)) {
+            if seen.insert((reader.print(&next, &mut lexicon), left)) {
                 if seen.len() > limit {
                     found.cut = true;
                     return found;
@@ -86,7 +86,7 @@ pub fn explore(world: &World, crashes: u32, promise: Promise<'_>, limit: usize) 
     found
 }
 
-fn way(parents: &[(usize, Option<Move>)], mut at: usize) -> Vec<Move> {
+fn way_to(parents: &[(usize, Option<Move>)], mut at: usize) -> Vec<Move> {
     let mut way = vec![];
     while let Some((parent, Some(step))) = parents.get(at) {
         way.push(step.clone());

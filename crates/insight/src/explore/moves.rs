@@ -1,13 +1,20 @@
 //! Which moves a search makes from a world.
 
-use super::{Move, state::Reader};
-use kubestep_cluster::{Step, World};
+use super::{
+    Move,
+    state::{Reader, is_dead},
+};
+use kubestep_cluster::{Asker, Flight, Step, World, loops::ALL};
+use kubestep_model::{Kind, Verb};
 
-/// Moves that count: not the clock's, unless nothing else is left and a key waits for its next try.
-pub(super) fn moves(world: &World, reader: &Reader) -> Vec<Move> {
-    let enabled: Vec<Step> = world.enabled().into_iter().map(|(_, s)| s).collect();
-    let acts = || enabled.iter().filter(|s| counts(s, reader));
+/// Moves that count: not the clock's, unless nothing else is left and a key waits for its next try. `crashes`: whether
+/// there may still be some.
+pub(super) fn moves(world: &World, reader: &Reader, crashes: bool) -> Vec<Move> {
+    let acts = || world.due().map(|(_, s)| s).filter(|s| counts(s, reader));
     if let Some(step) = acts().find(|s| goes_on(world, s)) {
+        return vec![Move::Step(step.clone())];
+    }
+    if !crashes && let Some(step) = acts().find(|s| commutes(world, s)) {
         return vec![Move::Step(step.clone())];
     }
     let found: Vec<Move> = acts().cloned().map(Move::Step).collect();
@@ -20,7 +27,7 @@ pub(super) fn moves(world: &World, reader: &Reader) -> Vec<Move> {
         }),
         _ => false,
     };
-    enabled.iter().find(waits).cloned().map(Move::Step).into_iter().collect()
+    world.due().map(|(_, s)| s).find(waits).cloned().map(Move::Step).into_iter().collect()
 }
 
 fn counts(step: &Step, reader: &Reader) -> bool {
@@ -36,4 +43,43 @@ fn counts(step: &Step, reader: &Reader) -> bool {
 fn goes_on(world: &World, step: &Step) -> bool {
     let Step::Think(_, controller, key) = step else { return false };
     world.loops().nth(*controller).is_some_and(|(_, l)| l.working.contains_key(key))
+}
+
+/// What each controller writes, events aside. Of one that is not in this table nothing is assumed.
+const WRITES: [(&str, &[Kind]); 2] =
+    [("deployment", &[Kind::Deployment, Kind::ReplicaSet]), ("replicaset", &[Kind::ReplicaSet, Kind::Pod])];
+
+/// Whether serving a request now comes to the same as serving it later, as long as nothing crashes: nobody else writes
+/// objects of its kind, so that neither the reply nor the order in which watches tell of them can change; and a promise
+/// cannot be broken by what was not yet created, or by a Deployment's status that was not yet written.
+fn commutes(world: &World, step: &Step) -> bool {
+    let Step::Serve(id) = step else { return false };
+    let Some(flight) = world.flight(*id) else { return false };
+    let Asker::Controller { controller, .. } = &flight.asker else { return false };
+    let kind = flight.request.verb.kind();
+    let grows = matches!(
+        (&flight.request.verb, kind),
+        (Verb::Create { .. }, Kind::Pod) | (Verb::Replace { .. }, Kind::Deployment)
+    );
+    let others = |(i, other): (usize, &Flight)| {
+        let same = !is_dead(world, other) && other.asker.process().is_some() && asks(other) == Some(i);
+        other.request.verb.kind() == kind && !same
+    };
+    grows
+        && !is_dead(world, flight)
+        && !world.flights().any(|(_, other)| others((*controller, other)))
+        && writes_alone(world, *controller, kind)
+}
+
+fn asks(flight: &Flight) -> Option<usize> {
+    if let Asker::Controller { controller, .. } = flight.asker { Some(controller) } else { None }
+}
+
+/// Whether no other controller that is awake writes a kind, and this one for one object only.
+fn writes_alone(world: &World, controller: usize, kind: Kind) -> bool {
+    let others = world.loops().enumerate().filter(|(i, (_, l))| *i != controller && !l.stopped);
+    let mut others = others.map(|(_, (c, _))| WRITES.iter().find(|(name, _)| *name == c.name()));
+    let owner = ALL.get(controller).and_then(|c| c.watches().first()).map(|w| w.kind);
+    others.all(|row| row.is_some_and(|(_, kinds)| !kinds.contains(&kind)))
+        && owner.is_some_and(|owner| world.store().list(owner, None).count() == 1)
 }

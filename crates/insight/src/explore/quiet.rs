@@ -2,12 +2,12 @@
 
 use super::state::{Reader, is_dead};
 use kubestep_cluster::{Asker, Flight, Step, World};
-use kubestep_model::Verb;
+use kubestep_model::{Body, Verb};
 
 /// Lets everything happen that makes no difference to any order.
 pub(super) fn settle(world: &mut World, reader: &Reader) {
     loop {
-        let step = world.enabled().into_iter().map(|(_, s)| s).find(|s| is_quiet(world, s, reader));
+        let step = world.due().map(|(_, s)| s).find(|s| is_quiet(world, s, reader)).cloned();
         let Some(step) = step else { return };
         world.advance(&step);
     }
@@ -16,19 +16,22 @@ pub(super) fn settle(world: &mut World, reader: &Reader) {
 fn is_quiet(world: &World, step: &Step, reader: &Reader) -> bool {
     match step {
         Step::Deliver(_, kind) => !reader.reads(*kind),
-        Step::Serve(id) => {
-            let flight = world.flights().find(|(f, _)| *f == id).map(|(_, f)| f);
-            flight.is_some_and(|f| matches!(f.asker, Asker::Events { .. }) || changes_nothing(world, step, f))
-        }
+        Step::Serve(id) => world
+            .flight(*id)
+            .is_some_and(|f| matches!(f.asker, Asker::Events { .. }) || changes_nothing(world, step, f)),
         _ => false,
     }
 }
 
 /// Requests of a life that ended, which are refused now and at any later time: replacing a version that is no longer
-/// there, deleting what is gone. Neither comes back.
+/// there, deleting what is gone, creating what is there (no controller deletes what it still makes by name). What was
+/// replaced or is gone does not come back.
 fn changes_nothing(world: &World, step: &Step, flight: &Flight) -> bool {
-    let final_refusal =
-        matches!(flight.request.verb, Verb::Replace { .. } | Verb::Delete { .. } | Verb::Get { .. });
+    let final_refusal = match &flight.request.verb {
+        Verb::Replace { .. } | Verb::Delete { .. } | Verb::Get { .. } => true,
+        Verb::Create { body: Body::Typed(object), .. } => !object.meta().name.is_empty(),
+        _ => false,
+    };
     final_refusal
         && is_dead(world, flight)
         && world.step(step).0.store().revision() == world.store().revision()

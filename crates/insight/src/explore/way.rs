@@ -1,0 +1,115 @@
+//! The ways that a search finds, in words: a session script whose steps are hand-made choices.
+
+use super::{Move, quiet, state::Reader};
+use crate::explore::small_world;
+use kubestep_cluster::{Act, Asker, FaultAct, ProcessId, Step, World, loops::ALL};
+use kubestep_model::{Key, Kind};
+use serde_json::{Value, json};
+
+/// A world in which moves are made one by one, as a search makes them.
+#[derive(Clone, Debug)]
+pub struct Walk {
+    /// Where it stands.
+    pub world: World,
+    reader: Reader,
+}
+
+impl Walk {
+    /// At the beginning, after everything that makes no difference.
+    pub fn new(world: &World) -> Self {
+        let (mut world, reader) = (world.clone(), Reader::new(world));
+        quiet::settle(&mut world, &reader);
+        Walk { world, reader }
+    }
+
+    /// Makes a move, and then everything that makes no difference.
+    pub fn go(&mut self, step: &Move) {
+        make(&mut self.world, step);
+        quiet::settle(&mut self.world, &self.reader);
+    }
+
+    /// The moves that could be made, with their words.
+    fn choices(&self) -> Vec<(Move, String)> {
+        let steps = self.world.due().map(|(_, s)| Move::Step(s.clone()));
+        steps.chain([Move::Crash]).map(|m| (m.clone(), words(&self.world, &m))).collect()
+    }
+}
+
+/// Makes a move.
+pub(super) fn make(world: &mut World, step: &Move) {
+    match step {
+        Move::Step(step) => drop(world.advance(step)),
+        Move::Crash => {
+            world.act(Act::Fault(FaultAct::Crash { process: ProcessId::Manager }));
+            world.act(Act::Fault(FaultAct::Restart { process: ProcessId::Manager }));
+        }
+    }
+}
+
+/// A move in words. Requests that read alike are told apart by their numbers.
+fn words(world: &World, step: &Move) -> String {
+    let Move::Step(step) = step else { return "crash and restart kube-controller-manager".into() };
+    let name = |controller: usize| ALL.get(controller).map_or("?", |c| c.name());
+    match step {
+        Step::Deliver(process, kind) => format!("deliver {} to {process}", told(world, process, *kind)),
+        Step::Think(_, controller, key) => format!("{} thinks about {}", name(*controller), path(key)),
+        Step::Wake(_, controller) => format!("{} takes up what waited", name(*controller)),
+        Step::Serve(id) => match world.flight(*id) {
+            Some(flight) => {
+                let who = match flight.asker {
+                    Asker::Controller { controller, .. } => name(controller),
+                    _ => "somebody",
+                };
+                let verb = &flight.request.verb;
+                format!("serve {who}: {} {} (request {id})", verb.name(), verb.kind().resource())
+            }
+            None => format!("serve request {id}"),
+        },
+        other => format!("{other:?}"),
+    }
+}
+
+fn path(key: &Key) -> String {
+    format!("{}/{}", key.kind.resource(), key.name)
+}
+
+/// What a watch tells next.
+fn told(world: &World, process: &ProcessId, kind: Kind) -> String {
+    let entry = world.process(process).and_then(|p| p.inbox(kind).next());
+    entry.map_or_else(|| kind.resource().into(), |e| format!("{} at {}", path(&e.key), e.revision))
+}
+
+/// A way as a session script, which [`play`] plays.
+pub fn script(objects: &[Value], start: &World, way: &[Move]) -> Value {
+    let mut walk = Walk::new(start);
+    let mut steps = vec![];
+    for step in way {
+        steps.push(json!({"choose": words(&walk.world, step)}));
+        walk.go(step);
+    }
+    let forgets = start.faults().forgets_writes;
+    json!({"world": "small", "forgetsWrites": forgets, "objects": objects, "steps": steps})
+}
+
+/// Plays such a script. Errors: what is not to be had in a small world.
+pub fn play(script: &Value) -> Result<World, String> {
+    let objects = script["objects"].as_array().ok_or("objects: a list")?;
+    let mut world = small_world(objects)?;
+    if script["forgetsWrites"] == Value::Bool(true) {
+        world.forget_writes();
+    }
+    let mut walk = Walk::new(&world);
+    for (i, step) in script["steps"].as_array().ok_or("steps: a list")?.iter().enumerate() {
+        let text = step["choose"].as_str().ok_or_else(|| format!("step {i}: choose: a move in words"))?;
+        let found = walk.choices().into_iter().find(|(_, words)| words == text);
+        let Some((step, _)) = found else {
+            let offered: Vec<String> = walk.choices().into_iter().map(|(_, words)| words).collect();
+            return Err(format!(
+                "step {i}: nobody can {text:?}. What can be chosen:\n{}",
+                offered.join("\n")
+            ));
+        };
+        walk.go(&step);
+    }
+    Ok(walk.world)
+}
