@@ -213,6 +213,7 @@ impl World {
         for (node, uid) in self.pods_on_nodes(pods) {
             let Some(machine) = self.machines.get_mut(&node) else { continue };
             let machine = Arc::make_mut(machine);
+            machine.in_record(self.next_record);
             let reports = machine.exit(&uid, container, code, oom, self.now);
             let next = machine.next_due();
             self.offer_runtime(&node, next);

@@ -96,8 +96,11 @@ impl World {
         for (name, at) in wanted.timers {
             let step = Step::Timer(id.clone(), name);
             match at {
-                Some(at) => self.due.put_exactly(step, at.max(self.now)),
-                None => drop(self.due.take(&step)),
+                Some(at) => self.set_timer(step, at.max(self.now), record, trace),
+                None => {
+                    self.due.take(&step);
+                    self.timer_causes.remove(&step);
+                }
             }
         }
         let actor = self.agent_actor(id, &wanted.actor);
@@ -129,6 +132,20 @@ impl World {
         reports
     }
 
+    /// Sets a timer and notes what led to it. One that sets itself again (a poll, a tick) still has the reason for which
+    /// it was first set, and one that is set again to the same time has the one that it had.
+    fn set_timer(&mut self, step: Step, at: Instant, record: RecordId, trace: &Trace) {
+        let same_time = self.due.when(&step) == Some(at);
+        let cause = if trace.timer.as_ref() == Some(&step) { trace.cause } else { Some(record) };
+        if !same_time {
+            match cause {
+                Some(cause) => self.timer_causes.insert(step.clone(), cause),
+                None => self.timer_causes.remove(&step),
+            };
+        }
+        self.due.put_exactly(step, at);
+    }
+
     fn agent_actor(&self, id: &ProcessId, name: &str) -> Actor {
         let user: Arc<str> = match id {
             ProcessId::Kubelet(node) => format!("system:node:{node}").into(),
@@ -141,6 +158,7 @@ impl World {
     fn give_order(&mut self, node: &Arc<str>, order: Order) -> Vec<Report> {
         let Some(machine) = self.machines.get_mut(node) else { return vec![] };
         let machine = Arc::make_mut(machine);
+        machine.in_record(self.next_record);
         let reports = machine.order(order, &self.registry, self.now, &mut self.dice);
         let next = machine.next_due();
         self.offer_runtime(node, next);
@@ -158,6 +176,8 @@ impl World {
     pub(crate) fn fire_runtime(&mut self, node: &Arc<str>, trace: &mut Trace) -> What {
         let Some(machine) = self.machines.get_mut(node) else { return What::Act { text: String::new() } };
         let machine = Arc::make_mut(machine);
+        trace.cause = machine.next_cause();
+        machine.in_record(self.next_record);
         let reports = machine.fire(&self.registry, self.now, &mut self.dice);
         let next = machine.next_due();
         self.offer_runtime(node, next);
@@ -175,6 +195,9 @@ impl World {
 
     /// A timer of an agent has come.
     pub(crate) fn timer(&mut self, id: &ProcessId, timer: &TimerName, trace: &mut Trace) -> What {
+        let step = Step::Timer(id.clone(), timer.clone());
+        trace.cause = self.timer_causes.remove(&step);
+        trace.timer = Some(step);
         self.tell(id, Told::Due(timer.clone()), trace);
         What::ByClock { process: id.clone(), timer: format!("{timer:?}") }
     }

@@ -165,7 +165,9 @@ impl World {
         self.with_process(id, |p| {
             let view = p.view.clone();
             let Brain::Loops(loops) = &mut p.brain else { return };
-            let (Some(state), Some(program)) = (loops.get_mut(controller).map(Arc::make_mut), ALL.get(controller)) else {
+            let (Some(state), Some(program)) =
+                (loops.get_mut(controller).map(Arc::make_mut), ALL.get(controller))
+            else {
                 return;
             };
             while let Some((change, cause)) = state.unread.pop_front() {

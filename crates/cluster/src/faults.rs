@@ -115,6 +115,10 @@ impl World {
     /// A process ends: its caches, queues, memory and replies are gone. Requests that were sent are still served.
     pub(crate) fn crash(&mut self, id: &ProcessId) {
         self.due.retain(|s| !belongs(s, id));
+        let gone: Vec<Step> = self.timer_causes.keys().filter(|s| belongs(s, id)).cloned().collect();
+        for step in gone {
+            self.timer_causes.remove(&step);
+        }
         self.with_process(id, |p| {
             p.health = Health::Down;
             p.inbox.clear();

@@ -165,6 +165,9 @@ impl Process {
     }
     /// The controllers, if it runs any.
     pub fn loops(&self) -> impl Iterator<Item = &Loop> {
-        if let Brain::Loops(loops) = &self.brain { Some(loops) } else { None }.into_iter().flatten().map(|l| &**l)
+        if let Brain::Loops(loops) = &self.brain { Some(loops) } else { None }
+            .into_iter()
+            .flatten()
+            .map(|l| &**l)
     }
 }

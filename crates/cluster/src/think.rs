@@ -59,7 +59,11 @@ impl World {
         f: impl FnOnce(&mut Loop) -> T,
     ) -> Option<T> {
         self.with_process(id, |p| {
-            if let Brain::Loops(loops) = &mut p.brain { loops.get_mut(controller).map(|l| f(Arc::make_mut(l))) } else { None }
+            if let Brain::Loops(loops) = &mut p.brain {
+                loops.get_mut(controller).map(|l| f(Arc::make_mut(l)))
+            } else {
+                None
+            }
         })?
     }
 
@@ -126,7 +130,9 @@ impl World {
                     });
                 }
                 Effect::Event(note) => {
-                    self.with_loop(id, controller, |l| l.speech.waiting.push_back(Arc::new((note, Some(cause)))));
+                    self.with_loop(id, controller, |l| {
+                        l.speech.waiting.push_back(Arc::new((note, Some(cause))))
+                    });
                     self.speak(id, Some(controller));
                 }
             }
@@ -211,9 +217,14 @@ impl World {
         then: impl FnOnce(&mut Loop),
         text: String,
     ) -> String {
+        let record = self.next_record;
         self.with_loop(id, controller, |l| {
             l.working.remove(key);
             then(l);
+            // A key that comes again by itself comes of this run, unless something newer woke it meanwhile.
+            if l.queue.delayed().any(|(k, _)| k == key) {
+                l.causes.entry(key.clone()).or_insert(record);
+            }
             l.queue.finish(key);
         });
         text

@@ -19,6 +19,8 @@ pub struct World {
     pub(crate) clients: OrdMap<ClientId, Arc<ClientState>>,
     pub(crate) flights: OrdMap<FlightId, Arc<Flight>>,
     pub(crate) due: Due,
+    /// The records that led to timers of agents.
+    pub(crate) timer_causes: OrdMap<Step, RecordId>,
     pub(crate) now: Instant,
     pub(crate) next_flight: FlightId,
     pub(crate) next_client: ClientId,
@@ -39,6 +41,8 @@ pub struct World {
 #[derive(Debug, Default)]
 pub(crate) struct Trace {
     pub(crate) cause: Option<RecordId>,
+    /// The timer that it is about.
+    pub(crate) timer: Option<Step>,
     pub(crate) notes: Vec<Note>,
     pub(crate) changes: Vec<crate::ChangeRef>,
 }

@@ -18,7 +18,11 @@ pub enum Input<T> {
     Started,
     /// A watched object changed; the view holds the state after it.
     Changed(Change),
-    Answered { ticket: Ticket, request: Request, reply: Reply },
+    Answered {
+        ticket: Ticket,
+        request: Request,
+        reply: Reply,
+    },
     /// A timer that it set has come.
     Due(T),
     /// The container runtime of its node says something (kubelets only).
@@ -73,7 +77,18 @@ impl<T: Ord + Clone> AgentCx<'_, T> {
     }
     /// Tells the cluster something about an object.
     pub fn event(&mut self, regarding: ObjectReference, r#type: &'static str, reason: &str, message: String) {
-        self.out.events.push(EventNote { regarding, r#type, reason: reason.into(), message });
+        self.out.events.push(EventNote { regarding, r#type, reason: reason.into(), message, action: "" });
+    }
+    /// As [`AgentCx::event`], for components whose events say what was being done.
+    pub fn event_of(
+        &mut self,
+        action: &'static str,
+        regarding: ObjectReference,
+        r#type: &'static str,
+        reason: &str,
+        message: String,
+    ) {
+        self.out.events.push(EventNote { regarding, r#type, reason: reason.into(), message, action });
     }
     /// Says why something is done or left.
     pub fn because(&mut self, code: &'static str, about: Vec<(&'static str, String)>) {

@@ -3,7 +3,8 @@
 use crate::{Controller, EventNote, Note, View, note::reference};
 use imbl::OrdMap;
 use kubestep_model::{
-    Answer, Body, DeleteOptions, Dice, Instant, Key, Kind, Object, PatchKind, Reply, Request, Resource, Status, Subresource, Verb,
+    Answer, Body, DeleteOptions, Dice, Instant, Key, Kind, Object, PatchKind, Reply, Request, Resource,
+    Status, Subresource, Verb,
 };
 use serde_json::Value;
 use std::{sync::Arc, time::Duration};
@@ -130,7 +131,10 @@ impl<'a> Cx<'a> {
         self.view.get::<R>(namespace, name)
     }
     /// All objects of a kind in the cache, in one namespace or in all.
-    pub fn list<R: Resource + 'a>(&self, namespace: Option<&str>) -> impl Iterator<Item = &'a R> + use<'a, R> {
+    pub fn list<R: Resource + 'a>(
+        &self,
+        namespace: Option<&str>,
+    ) -> impl Iterator<Item = &'a R> + use<'a, R> {
         self.view.list::<R>(namespace)
     }
     /// The time at which this reconcile began.
@@ -148,7 +152,13 @@ impl<'a> Cx<'a> {
     /// Tells the cluster something about an object.
     pub fn event(&mut self, about: &Object, r#type: &'static str, reason: &str, message: String) {
         let regarding = reference(about);
-        self.effects.push(Effect::Event(EventNote { regarding, r#type, reason: reason.into(), message }));
+        self.effects.push(Effect::Event(EventNote {
+            regarding,
+            r#type,
+            reason: reason.into(),
+            message,
+            action: "",
+        }));
     }
     /// Looks at a key again after a while.
     pub fn again(&mut self, key: Key, after: Duration) {
@@ -217,8 +227,12 @@ impl<'a> Cx<'a> {
         Ok(self.ask_all(requests)?.into_iter().map(|r| r.and_then(as_object)).collect())
     }
     /// Deletes several objects at once.
-    pub fn delete_all(&mut self, objects: Vec<(Key, DeleteOptions)>) -> Result<Vec<Result<(), Status>>, Halt> {
-        let requests = objects.into_iter().map(|(key, options)| Verb::Delete { key, options }.into()).collect();
+    pub fn delete_all(
+        &mut self,
+        objects: Vec<(Key, DeleteOptions)>,
+    ) -> Result<Vec<Result<(), Status>>, Halt> {
+        let requests =
+            objects.into_iter().map(|(key, options)| Verb::Delete { key, options }.into()).collect();
         Ok(self.ask_all(requests)?.into_iter().map(|r| r.map(drop)).collect())
     }
     /// Replaces an object (PUT); the answer may be a refusal to look at.
@@ -237,12 +251,22 @@ impl<'a> Cx<'a> {
     pub fn set_status<R: Resource>(&mut self, object: R) -> Result<R, Halt> {
         self.try_set_status(object)?.map_err(|s| self.fail(s))
     }
-    fn try_put<R: Resource>(&mut self, object: R, subresource: Subresource) -> Result<Result<R, Status>, Halt> {
+    fn try_put<R: Resource>(
+        &mut self,
+        object: R,
+        subresource: Subresource,
+    ) -> Result<Result<R, Status>, Halt> {
         let object: Object = object.into();
         self.ask_object(Verb::Replace { key: object.key(), subresource, body: Body::Typed(object) })
     }
     /// Patches an object; the answer may be a refusal to look at.
-    pub fn try_patch(&mut self, key: Key, subresource: Subresource, kind: PatchKind, patch: Value) -> Result<Result<Object, Status>, Halt> {
+    pub fn try_patch(
+        &mut self,
+        key: Key,
+        subresource: Subresource,
+        kind: PatchKind,
+        patch: Value,
+    ) -> Result<Result<Object, Status>, Halt> {
         let reply = self.ask(Verb::Patch { key, subresource, kind, patch: Arc::new(patch) })?;
         Ok(reply.and_then(any_object))
     }
@@ -260,7 +284,11 @@ impl<'a> Cx<'a> {
         Ok(reply.and_then(any_object))
     }
     /// Lists a kind from the API server itself.
-    pub fn live_list(&mut self, kind: Kind, namespace: Option<Arc<str>>) -> Result<Result<Vec<Object>, Status>, Halt> {
+    pub fn live_list(
+        &mut self,
+        kind: Kind,
+        namespace: Option<Arc<str>>,
+    ) -> Result<Result<Vec<Object>, Status>, Halt> {
         let reply = self.ask(Verb::List { kind, namespace, labels: None, fields: None })?;
         Ok(reply.map(|a| if let Answer::List { items, .. } = a { items } else { vec![] }))
     }
@@ -271,7 +299,11 @@ impl<'a> Cx<'a> {
 }
 
 fn create_verb(object: Object) -> Verb {
-    Verb::Create { kind: object.kind(), namespace: object.meta().namespace.clone(), body: Body::Typed(object) }
+    Verb::Create {
+        kind: object.kind(),
+        namespace: object.meta().namespace.clone(),
+        body: Body::Typed(object),
+    }
 }
 
 fn any_object(answer: Answer) -> Result<Object, Status> {

@@ -22,6 +22,8 @@ pub struct EventNote {
     pub reason: String,
     /// The text.
     pub message: String,
+    /// What was being done, for example `Binding`: only events with a series carry it.
+    pub action: &'static str,
 }
 
 /// A reference to an object as events carry it. Upstream: client-go/tools/reference.GetReference.

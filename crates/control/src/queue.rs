@@ -62,7 +62,8 @@ impl Queue {
     pub fn add_limited(&mut self, key: Key, now: Instant, (first, longest): (Duration, Duration)) -> Instant {
         let n = self.failures.get(&key).copied().unwrap_or(0);
         self.failures.insert(key.clone(), n.saturating_add(1));
-        let doubled = first.checked_mul(1u32.checked_shl(n).unwrap_or(u32::MAX)).unwrap_or(longest).min(longest);
+        let doubled =
+            first.checked_mul(1u32.checked_shl(n).unwrap_or(u32::MAX)).unwrap_or(longest).min(longest);
         let at = now + doubled.max(self.limiter.reserve(now));
         self.add_at(key, at);
         at
@@ -77,7 +78,8 @@ impl Queue {
     }
     /// Moves keys whose time has come into the line.
     pub fn wake(&mut self, now: Instant) {
-        let mut due: Vec<(Instant, Key)> = self.delayed.iter().filter(|(_, at)| **at <= now).map(|(k, at)| (*at, k.clone())).collect();
+        let mut due: Vec<(Instant, Key)> =
+            self.delayed.iter().filter(|(_, at)| **at <= now).map(|(k, at)| (*at, k.clone())).collect();
         due.sort();
         for (_, key) in due {
             self.delayed.remove(&key);
@@ -158,7 +160,8 @@ mod tests {
         let mut q = Queue::default();
         let now = Instant::START;
         let limits = (Duration::from_millis(5), Duration::from_secs(1));
-        let waits: Vec<u128> = (0..10).map(|_| q.add_limited(key("a"), now, limits).since(now).as_millis()).collect();
+        let waits: Vec<u128> =
+            (0..10).map(|_| q.add_limited(key("a"), now, limits).since(now).as_millis()).collect();
         assert_eq!(waits, [5, 10, 20, 40, 80, 160, 320, 640, 1000, 1000]);
         assert_eq!(q.next_wake(), Some(now + Duration::from_millis(5)), "the earliest time wins");
         q.forget(&key("a"));

@@ -5,7 +5,10 @@
 
 use crate::EventNote;
 use imbl::{OrdMap, Vector};
-use kubestep_model::{Body, Event, EventSeries, EventSource, Instant, Key, Kind, ObjectMeta, PatchKind, Request, Subresource, Verb};
+use kubestep_model::{
+    Body, Event, EventSeries, EventSource, Instant, Key, Kind, ObjectMeta, PatchKind, Request, Subresource,
+    Verb,
+};
 use serde_json::json;
 use std::{sync::Arc, time::Duration};
 
@@ -20,8 +23,8 @@ const SERIES_WINDOW: Duration = Duration::from_secs(6 * 60);
 pub enum Style {
     /// Counted events; similar ones are combined.
     Counted,
-    /// Events with an event time and a series. Holds the action that the component names.
-    Series(&'static str),
+    /// Events with an event time, a series and the action that the component names.
+    Series,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -66,20 +69,28 @@ impl Recorder {
     /// A recorder that has said nothing.
     pub fn new(style: Style, component: impl Into<String>, host: impl Into<String>) -> Self {
         let (component, host) = (component.into(), host.into());
-        Recorder { style, component, host, similar: OrdMap::new(), observed: OrdMap::new(), spam: OrdMap::new() }
+        Recorder {
+            style,
+            component,
+            host,
+            similar: OrdMap::new(),
+            observed: OrdMap::new(),
+            spam: OrdMap::new(),
+        }
     }
 
     /// The request that writes this note now, or `None` if nothing is to be written.
     pub fn note(&mut self, note: &EventNote, now: Instant) -> Option<Request> {
         match self.style {
             Style::Counted => self.counted(note, now),
-            Style::Series(action) => self.series(note, action, now),
+            Style::Series => self.series(note, now),
         }
     }
 
     fn counted(&mut self, note: &EventNote, now: Instant) -> Option<Request> {
         let group = format!("{}\n{}\n{}", object_key(note), note.r#type, note.reason);
-        let entry = self.similar.entry(group.clone()).or_insert(Similar { messages: Vector::new(), last: now });
+        let entry =
+            self.similar.entry(group.clone()).or_insert(Similar { messages: Vector::new(), last: now });
         if now.since(entry.last) > SIMILAR_WINDOW {
             entry.messages.clear();
         }
@@ -105,11 +116,17 @@ impl Recorder {
         if count > 1 {
             let patch = json!({"count": count, "lastTimestamp": now.to_time(), "message": message});
             let key = Key::new(Kind::Event, namespace(note), name);
-            let verb = Verb::Patch { key, subresource: Subresource::None, kind: PatchKind::Strategic, patch: Arc::new(patch) };
+            let verb = Verb::Patch {
+                key,
+                subresource: Subresource::None,
+                kind: PatchKind::Strategic,
+                patch: Arc::new(patch),
+            };
             return Some(verb.into());
         }
         let mut event = self.event(note, name, message);
-        event.source = EventSource { component: self.component.clone(), host: self.host.clone(), ..Default::default() };
+        event.source =
+            EventSource { component: self.component.clone(), host: self.host.clone(), ..Default::default() };
         event.first_timestamp = Some(first.to_time());
         event.last_timestamp = Some(now.to_time());
         event.count = 1;
@@ -129,17 +146,18 @@ impl Recorder {
         true
     }
 
-    fn series(&mut self, note: &EventNote, action: &'static str, now: Instant) -> Option<Request> {
+    fn series(&mut self, note: &EventNote, now: Instant) -> Option<Request> {
         // A later state of the object begins a series of its own: the reference holds the resource version.
         let version = &note.regarding.resource_version;
-        let key = format!("{}\n{version}\n{}\n{}\n{action}", object_key(note), note.r#type, note.reason);
+        let key =
+            format!("{}\n{version}\n{}\n{}\n{}", object_key(note), note.r#type, note.reason, note.action);
         let before = self.observed.get(&key).filter(|o| now.since(o.last) <= SERIES_WINDOW).cloned();
         let Some(mut seen) = before else {
             let name = event_name(note, now);
             self.observed.insert(key, Observed { name: name.clone(), count: 1, first: now, last: now });
             let mut event = self.event(note, name, note.message.clone());
             event.event_time = Some(now.to_micro());
-            event.action = action.into();
+            event.action = note.action.into();
             event.reporting_component = self.component.clone();
             event.reporting_instance = self.host.clone();
             return Some(create(event));
@@ -172,7 +190,8 @@ impl Recorder {
     /// A patched event was gone: what to create in its place.
     pub fn recreate(&mut self, note: &EventNote, now: Instant) -> Request {
         let mut event = self.event(note, event_name(note, now), note.message.clone());
-        event.source = EventSource { component: self.component.clone(), host: self.host.clone(), ..Default::default() };
+        event.source =
+            EventSource { component: self.component.clone(), host: self.host.clone(), ..Default::default() };
         event.first_timestamp = Some(now.to_time());
         event.last_timestamp = Some(now.to_time());
         event.count = 1;
@@ -200,13 +219,23 @@ mod tests {
 
     fn note(message: &str) -> EventNote {
         let regarding = ObjectReference { kind: "Pod".into(), name: "web".into(), ..Default::default() };
-        EventNote { regarding, r#type: "Normal", reason: "BackOff".into(), message: message.into() }
+        EventNote {
+            regarding,
+            r#type: "Normal",
+            reason: "BackOff".into(),
+            message: message.into(),
+            action: "",
+        }
     }
 
     fn kinds(recorder: &mut Recorder, messages: &[String]) -> Vec<String> {
-        let write = |(i, m): (usize, &String)| match recorder.note(&note(m), Instant::START + Duration::from_secs(i as u64)) {
+        let write = |(i, m): (usize, &String)| match recorder
+            .note(&note(m), Instant::START + Duration::from_secs(i as u64))
+        {
             None => "-".to_string(),
-            Some(Request { verb: Verb::Create { body: Body::Typed(o), .. }, .. }) => o.get::<Event>().map_or(String::new(), |e| e.message.clone()),
+            Some(Request { verb: Verb::Create { body: Body::Typed(o), .. }, .. }) => {
+                o.get::<Event>().map_or(String::new(), |e| e.message.clone())
+            }
             Some(Request { verb: Verb::Patch { patch, .. }, .. }) => format!("count {}", patch["count"]),
             Some(_) => "?".into(),
         };
@@ -220,7 +249,10 @@ mod tests {
         assert_eq!(all[..3], ["same", "count 2", "count 3"]);
         assert_eq!(all[24..], ["count 25", "-", "-"]);
         let warning = EventNote { r#type: "Warning", ..note("other") };
-        assert!(r.note(&warning, Instant::START + Duration::from_secs(30)).is_some(), "each type has a bucket");
+        assert!(
+            r.note(&warning, Instant::START + Duration::from_secs(30)).is_some(),
+            "each type has a bucket"
+        );
     }
 
     #[test]
@@ -234,13 +266,21 @@ mod tests {
 
     #[test]
     fn a_series_is_written_at_its_second_event_only() {
-        let mut r = Recorder::new(Style::Series("Scheduling"), "default-scheduler", "default-scheduler-host");
+        let mut r = Recorder::new(Style::Series, "default-scheduler", "default-scheduler-host");
         let now = Instant::START;
         assert!(matches!(r.note(&note("a"), now).map(|r| r.verb), Some(Verb::Create { .. })));
         assert!(matches!(r.note(&note("b"), now).map(|r| r.verb), Some(Verb::Patch { .. })));
         assert_eq!(r.note(&note("c"), now), None);
         let mut later = note("d");
         later.regarding.resource_version = "later".into();
-        assert!(matches!(r.note(&later, now).map(|r| r.verb), Some(Verb::Create { .. })), "a series of its own");
+        assert!(
+            matches!(r.note(&later, now).map(|r| r.verb), Some(Verb::Create { .. })),
+            "a series of its own"
+        );
+        let verb = r.note(&EventNote { action: "Binding", ..note("e") }, now).map(|r| r.verb);
+        let Some(Verb::Create { body: Body::Typed(event), .. }) = verb else {
+            panic!("another action, another series")
+        };
+        assert_eq!(event.get::<Event>().map(|e| e.action.as_str()), Some("Binding"));
     }
 }

@@ -30,7 +30,10 @@ impl View {
     }
 
     /// All objects of a kind, in one namespace or in all, by namespace and name.
-    pub fn list<'a, R: Resource + 'a>(&'a self, namespace: Option<&str>) -> impl Iterator<Item = &'a R> + use<'a, R> {
+    pub fn list<'a, R: Resource + 'a>(
+        &'a self,
+        namespace: Option<&str>,
+    ) -> impl Iterator<Item = &'a R> + use<'a, R> {
         self.objects_of(R::KIND, namespace).filter_map(R::of)
     }
 
@@ -70,7 +73,10 @@ impl View {
         let find = |index: &'a OrdMap<(Arc<str>, Key), ()>| {
             let uid = uid.clone();
             let from = (uid.clone(), Key::new(Kind::Namespace, "", ""));
-            index.range(from..).take_while(move |((u, _), ())| *u == uid).filter_map(|((_, k), ())| self.objects.get(k))
+            index
+                .range(from..)
+                .take_while(move |((u, _), ())| *u == uid)
+                .filter_map(|((_, k), ())| self.objects.get(k))
         };
         find(&self.owned).chain(find(&self.referring))
     }
@@ -102,10 +108,14 @@ impl View {
                 self.owned.insert((uid, key.clone()), ());
             }
         }
-        for owner in old.iter().flat_map(|o| &o.meta().owner_references).filter(|o| o.controller != Some(true)) {
+        for owner in
+            old.iter().flat_map(|o| &o.meta().owner_references).filter(|o| o.controller != Some(true))
+        {
             self.referring.remove(&(owner.uid.clone(), key.clone()));
         }
-        for owner in new.iter().flat_map(|o| &o.meta().owner_references).filter(|o| o.controller != Some(true)) {
+        for owner in
+            new.iter().flat_map(|o| &o.meta().owner_references).filter(|o| o.controller != Some(true))
+        {
             self.referring.insert((owner.uid.clone(), key.clone()), ());
         }
         match new {

@@ -8,6 +8,7 @@ use super::{
     registry::{Image, Registry, pull_error},
     sha256,
 };
+use crate::RecordId;
 use imbl::OrdMap;
 use kubestep_control::{
     ContainerConfig, ExecAnswer, MachineInfo, NodeSpec, Order, ProbeKind, Report, RuntimeContainer,
@@ -76,8 +77,11 @@ pub struct Machine {
     sandboxes: OrdMap<Arc<str>, Sandbox>,
     containers: OrdMap<Arc<str>, Held>,
     images: OrdMap<Arc<str>, RuntimeImage>,
-    due: OrdMap<(Instant, u64), Due>,
+    /// What will happen by itself, and the record that led to it.
+    due: OrdMap<(Instant, u64), (Due, Option<RecordId>)>,
     sequence: u64,
+    /// The record in which it acts now: what it puts into the due list comes of it.
+    record: Option<RecordId>,
     /// What probes answer by order of the session: (pod, container, probe).
     answers: OrdMap<(Arc<str>, Arc<str>, ProbeKind), bool>,
 }
@@ -96,6 +100,7 @@ impl Machine {
             images: OrdMap::new(),
             due: OrdMap::new(),
             sequence: 0,
+            record: None,
             answers: OrdMap::new(),
         }
     }
@@ -111,6 +116,16 @@ impl Machine {
             system_uuid: uuid(&id),
             boot_id: uuid(&boot),
         }
+    }
+
+    /// Says in which record it acts from now on.
+    pub(crate) fn in_record(&mut self, record: RecordId) {
+        self.record = Some(record);
+    }
+
+    /// The record that led to what happens next by itself.
+    pub(crate) fn next_cause(&self) -> Option<RecordId> {
+        self.due.get_min().and_then(|(_, (_, cause))| *cause)
     }
 
     /// When something happens by itself.
@@ -175,7 +190,7 @@ impl Machine {
 
     /// Lets happen what is due first, if its time has come.
     pub fn fire(&mut self, registry: &Registry, now: Instant, dice: &mut Dice) -> Vec<Report> {
-        let Some((key, due)) = self.due.get_min().map(|(k, d)| (*k, d.clone())) else { return vec![] };
+        let Some((key, due)) = self.due.get_min().map(|(k, (d, _))| (*k, d.clone())) else { return vec![] };
         if key.0 > now {
             return vec![];
         }
@@ -282,7 +297,7 @@ impl Machine {
 
     fn alarm(&mut self, at: Instant, due: Due) -> (Instant, u64) {
         self.sequence += 1;
-        self.due.insert((at, self.sequence), due);
+        self.due.insert((at, self.sequence), (due, self.record));
         (at, self.sequence)
     }
 

@@ -34,7 +34,8 @@ impl Scheduler {
         if pod.metadata.is_terminating() {
             let (namespace, name) = (&pod.metadata.namespace, &pod.metadata.name);
             let message = format!("skip schedule deleting pod: {namespace}/{name}");
-            cx.event(reference(&Object::Pod(pod.clone())), "Warning", "FailedScheduling", message);
+            let about = reference(&Object::Pod(pod.clone()));
+            cx.event_of("Scheduling", about, "Warning", "FailedScheduling", message);
             return;
         }
         let mut attempt = Attempt::new(pod.key(), pod.metadata.uid.clone(), cx.now, waiting.attempts);
@@ -120,7 +121,8 @@ impl Scheduler {
         match reply {
             Ok(_) => {
                 let message = format!("Successfully assigned {namespace}/{name} to {node}");
-                cx.event(reference(&Object::Pod(pod.clone())), "Normal", "Scheduled", message);
+                let about = reference(&Object::Pod(pod.clone()));
+                cx.event_of("Binding", about, "Normal", "Scheduled", message);
             }
             Err(status) => {
                 // It may have been seen on its node all the same, or be gone.
@@ -160,7 +162,8 @@ impl Scheduler {
                 None => drop(self.nominated.remove(&pod.metadata.uid)),
             }
         }
-        cx.event(
+        cx.event_of(
+            "Scheduling",
             reference(&Object::Pod(pod.clone())),
             "Warning",
             "FailedScheduling",

@@ -64,7 +64,8 @@ impl Scheduler {
         match reply {
             Ok(_) => {
                 let message = format!("Preempted by pod {} on node {}", room.preemptor, room.node);
-                cx.event(reference(&Object::Pod(victim.clone())), "Normal", "Preempted", message);
+                let about = reference(&Object::Pod(victim.clone()));
+                cx.event_of("Preempting", about, "Normal", "Preempted", message);
             }
             Err(status) if status.is_not_found() => {}
             Err(_) => self.retry(cx, &room.preemptor),

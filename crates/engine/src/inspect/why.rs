@@ -202,8 +202,13 @@ fn causes(session: &Session, object: &Object, end: Option<&(Key, Blocker)>) -> V
         if !record.changes.is_empty() {
             written = Some(record.clone());
         }
-        let cause = record.cause.and_then(|id| session.history.record(id)).cloned();
-        next = cause.or_else(|| begun(session, &record)).or_else(|| earlier(session, written.as_ref()?));
+        let cause = || record.cause.and_then(|id| session.history.record(id)).cloned();
+        let earlier = || earlier(session, written.as_ref()?);
+        next = match &record.what {
+            // A tick serves all objects of an agent: what it does for one is better told by who wrote that one before.
+            What::ByClock { .. } => earlier().or_else(cause),
+            _ => cause().or_else(|| begun(session, &record)).or_else(earlier),
+        };
         if matches!(record.what, What::Act { .. }) {
             break;
         }
