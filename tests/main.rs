@@ -2,6 +2,7 @@
 
 mod fidelity;
 mod golden;
+mod hashes;
 mod orders;
 mod rewind;
 mod roundtrip;

@@ -9,6 +9,7 @@ after(stop);
 await import("./story.mjs");
 await import("./stories.mjs");
 await import("./drafts.mjs");
+await import("./hash.mjs");
 await import("./bad_input.mjs");
 await import("./keyboard.mjs");
 await import("./looks.mjs");

@@ -1,0 +1,179 @@
+//! The same hash natively and in wasm: sessions are played here, shared as links, and their hashes written down; the
+//! browser's tests open the same links, press the same buttons, and compare.
+
+use kubestep_engine::{Engine, replay};
+use kubestep_protocol::{
+    Command, CommandId, Doc, ImageAct, Loaded, Moment, NodeAct, Request, Shared, Stop, Update,
+};
+use serde_json::json;
+use std::path::Path;
+
+/// So many slices of a run at most.
+const SLICES: usize = 20_000;
+/// Where the browser's tests find what was played here.
+const PLAYED: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/sessions.json");
+
+/// A page that draws nothing.
+#[derive(Default)]
+struct Player {
+    engine: Engine,
+    next: u32,
+    loaded: Option<Loaded>,
+    shared: Option<Shared>,
+    frame: Option<kubestep_protocol::Frame>,
+}
+
+impl Player {
+    fn open(scenario: &str) -> Self {
+        let mut player = Player::default();
+        player.send(Command::LoadScenario(scenario.into()));
+        player
+    }
+
+    fn send(&mut self, command: Command) {
+        self.next += 1;
+        let (id, words) = (CommandId(self.next), format!("{command:?}"));
+        let mut updates = self.engine.handle(Request { id, command });
+        for _ in 0..SLICES {
+            if self.take(updates, id) {
+                return;
+            }
+            updates = self.engine.idle(500);
+        }
+        panic!("{words} never ended");
+    }
+
+    fn take(&mut self, updates: Vec<Update>, id: CommandId) -> bool {
+        let mut done = false;
+        for update in updates {
+            match update {
+                Update::Loaded(loaded) => self.loaded = Some(loaded),
+                Update::Shared(shared) => self.shared = Some(shared),
+                Update::Frame(frame) => self.frame = Some(*frame),
+                Update::Delta(delta) => {
+                    delta.apply(self.frame.as_mut().expect("a frame before its delta")).expect("on its base");
+                }
+                Update::Done { id: ended, stop, .. } if ended == id => {
+                    assert!(!matches!(stop, Stop::Refused(_)), "a command of the story: {stop:?}");
+                    done = true;
+                }
+                _ => {}
+            }
+        }
+        done
+    }
+
+    fn files(&self) -> Vec<Doc> {
+        self.loaded.as_ref().map(|l| l.files.clone()).unwrap_or_default()
+    }
+
+    fn apply(&mut self) {
+        let doc = self.files().swap_remove(0);
+        self.send(Command::Apply { doc });
+    }
+
+    fn kubectl(&mut self, line: &str) {
+        let files = self.files();
+        self.send(Command::Kubectl { terminal: 0, line: line.into(), files });
+    }
+
+    fn seconds(&mut self, seconds: u64) {
+        self.send(Command::Advance { millis: seconds * 1000 });
+    }
+
+    fn back(&mut self, steps: u32) {
+        let head = self.frame.as_ref().expect("a frame").head.clone();
+        let step = head.moment.step.saturating_sub(steps);
+        self.send(Command::Seek(Moment { branch: head.moment.branch, step }));
+    }
+
+    fn share(&mut self) -> Shared {
+        let files = self.files();
+        self.send(Command::Share { files });
+        self.shared.take().expect("a link")
+    }
+}
+
+/// A session: its name, what was done, and the buttons that do the same on the page (none: only its link is opened).
+type Story = (&'static str, &'static [&'static str], fn() -> Player);
+
+const STORIES: &[Story] = &[
+    ("the opening story", &["Apply", "Run until calm", "+1 min", "+10 s"], || {
+        let mut p = Player::open("P05");
+        p.apply();
+        p.send(Command::UntilCalm);
+        p.seconds(60);
+        p.seconds(10);
+        p
+    }),
+    ("a branch, a fault and a pushed tag", &[], || {
+        let mut p = Player::open("P05");
+        p.apply();
+        p.send(Command::UntilCalm);
+        p.back(9);
+        p.kubectl("kubectl scale deployment/checkout --replicas=5");
+        p.send(Command::Fault { id: "stop:replicaset".into(), on: true });
+        p.seconds(20);
+        p.send(Command::Fault { id: "stop:replicaset".into(), on: false });
+        p.send(Command::Image(ImageAct::Push("registry.example.com/checkout:1.9.2".into())));
+        p.seconds(400);
+        p
+    }),
+    ("a quota that is full", &[], || {
+        let mut p = Player::open("P04");
+        p.apply();
+        p.send(Command::UntilCalm);
+        p.seconds(120);
+        p
+    }),
+    ("a node is stopped and comes back", &[], || {
+        let mut p = Player::open("P15");
+        p.send(Command::Node(NodeAct::Stop("node-2".into())));
+        p.seconds(420);
+        p.send(Command::Node(NodeAct::Start("node-2".into())));
+        p.seconds(60);
+        p
+    }),
+    ("equal nodes, chosen by lot", &[], || {
+        let mut p = Player::open("P06");
+        p.kubectl("kubectl scale deployment/catalog --replicas=9");
+        p.send(Command::UntilCalm);
+        p.kubectl("kubectl rollout restart deployment/catalog");
+        p.send(Command::UntilCalm);
+        p
+    }),
+    ("an hour of back-off", &[], || {
+        let mut p = Player::open("P05");
+        p.apply();
+        p.seconds(3600);
+        p
+    }),
+];
+
+#[test]
+fn sessions_are_written_down_for_the_browser_to_compare() {
+    let mut written = vec![];
+    for (name, presses, story) in STORIES {
+        let shared = story().share();
+        let again = replay(&shared.text).expect("a link can be opened");
+        assert_eq!(again.hash, shared.hash, "{name}: the link comes to the same world");
+        assert!(!again.differs, "{name}");
+        assert!(again.steps > 20, "{name}: only {} steps", again.steps);
+        written.push(json!({"name": name, "presses": presses, "link": shared.text, "hash": shared.hash}));
+    }
+    let path = Path::new(PLAYED);
+    let text = serde_json::to_string_pretty(&written).expect("plain values");
+    std::fs::write(path, text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+}
+
+#[test]
+fn another_story_has_another_hash() {
+    let hash = |seconds: u64| {
+        let mut p = Player::open("P05");
+        p.apply();
+        p.seconds(seconds);
+        p.share().hash
+    };
+    assert_eq!(hash(30), hash(30));
+    assert_ne!(hash(30), hash(31));
+}
