@@ -79,6 +79,11 @@ const GLOBAL: &[Flag] = &[
     Flag { long: "server", short: Some('s'), takes: Takes::Text, done: false },
 ];
 
+/// The flags that every command has.
+pub(crate) fn global() -> &'static [Flag] {
+    GLOBAL
+}
+
 /// The flags that are done, a command's own and those of every command, each with whether a value follows it.
 pub(crate) fn done(flags: &[Flag]) -> Vec<(&'static str, bool)> {
     let known = flags.iter().chain(GLOBAL).filter(|f| f.done);

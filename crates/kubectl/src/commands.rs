@@ -2,14 +2,22 @@
 
 mod annotate;
 mod apply;
+mod auth;
+mod autoscale;
 mod common;
+mod config;
 mod cordon;
 mod create;
 mod delete;
 mod describe;
+mod diff;
+mod drain;
+mod events;
 mod exec;
+mod expose;
 mod get;
 mod help;
+mod info;
 mod label;
 mod logs;
 mod patch;
@@ -36,27 +44,52 @@ pub(crate) struct Entry {
     about: &'static str,
     /// Other words that lead to it in `Did you mean this?`.
     also: &'static [&'static str],
+    /// Other names under which it is known.
+    aliases: &'static [&'static str],
     does: Does,
+}
+
+impl Entry {
+    /// Whether a word names it.
+    fn is(&self, word: &str) -> bool {
+        self.name == word || self.aliases.contains(&word)
+    }
 }
 
 #[derive(Clone, Copy)]
 enum Does {
     Run(&'static [Flag], Run),
     Group(&'static [Entry]),
+    /// A command that also has commands below it.
+    Both(&'static [Flag], Run, &'static [Entry]),
     /// Known, but not done here.
     Nothing,
 }
 
 const fn done(name: &'static str, about: &'static str, flags: &'static [Flag], run: Run) -> Entry {
-    Entry { name, about, also: &[], does: Does::Run(flags, run) }
+    Entry { name, about, also: &[], aliases: &[], does: Does::Run(flags, run) }
 }
 
 const fn group(name: &'static str, about: &'static str, entries: &'static [Entry]) -> Entry {
-    Entry { name, about, also: &[], does: Does::Group(entries) }
+    Entry { name, about, also: &[], aliases: &[], does: Does::Group(entries) }
 }
 
 const fn not_done(name: &'static str) -> Entry {
-    Entry { name, about: "", also: &[], does: Does::Nothing }
+    Entry { name, about: "", also: &[], aliases: &[], does: Does::Nothing }
+}
+
+const fn both(
+    name: &'static str,
+    about: &'static str,
+    flags: &'static [Flag],
+    run: Run,
+    entries: &'static [Entry],
+) -> Entry {
+    Entry { name, about, also: &[], aliases: &[], does: Does::Both(flags, run, entries) }
+}
+
+const fn aliases(entry: Entry, aliases: &'static [&'static str]) -> Entry {
+    Entry { aliases, ..entry }
 }
 
 const fn also(entry: Entry, also: &'static [&'static str]) -> Entry {
@@ -72,8 +105,11 @@ const SET: &[Entry] = &[
         set::resources::run,
     ),
     done("selector", "Changes the selector of a service", set::selector::FLAGS, set::selector::run),
-    not_done("subject"),
-    not_done("serviceaccount"),
+    done("subject", "Adds subjects to bindings of roles", set::subject::FLAGS, set::subject::run),
+    aliases(
+        done("serviceaccount", "Changes the service account of pods", set::account::FLAGS, set::account::run),
+        &["sa"],
+    ),
     done("env", "Changes the environment of containers", set::env::FLAGS, set::env::run),
 ];
 
@@ -91,10 +127,47 @@ const ROLLOUT: &[Entry] = &[
     done("restart", "Replaces all pods of a rollout", rollout::restart::FLAGS, rollout::restart::run),
 ];
 
+const AUTH: &[Entry] = &[
+    done("can-i", "Says whether something is allowed", auth::CAN_I, auth::can_i),
+    not_done("reconcile"),
+    done("whoami", "Says who asks", auth::WHO_AM_I, auth::who_am_i),
+];
+
+const TOP: &[Entry] = &[
+    aliases(done("node", "Shows what nodes use", info::TOP_FLAGS, info::top), &["nodes", "no"]),
+    aliases(done("pod", "Shows what pods use", info::TOP_FLAGS, info::top), &["pods", "po"]),
+];
+
+const CLUSTER_INFO: &[Entry] = &[not_done("dump")];
+
+const CONFIG: &[Entry] = &[
+    done("view", "Shows the settings", config::VIEW, config::view),
+    not_done("set-cluster"),
+    not_done("set-credentials"),
+    done("set-context", "Changes the namespace of the context", config::SET_CONTEXT, config::set_context),
+    not_done("set"),
+    not_done("unset"),
+    done("current-context", "Names the context in use", config::NONE, config::current),
+    aliases(done("use-context", "Changes the context in use", config::NONE, config::use_context), &["use"]),
+    done("get-contexts", "Lists the contexts", config::CONTEXTS, config::contexts),
+    done("get-clusters", "Lists the clusters", config::NONE, config::clusters),
+    done("get-users", "Lists the users", config::NONE, config::users),
+    not_done("rename-context"),
+    not_done("delete-cluster"),
+    not_done("delete-context"),
+    not_done("delete-user"),
+];
+
 /// All of kubectl's commands, in the order in which it knows them.
 pub(crate) const COMMANDS: &[Entry] = &[
-    done("create", "Creates what files say", create::FLAGS, create::run),
-    not_done("expose"),
+    both(
+        "create",
+        "Creates what files say, or one object from flags",
+        create::FLAGS,
+        create::run,
+        create::GENERATORS,
+    ),
+    done("expose", "Makes a service for an object", expose::FLAGS, expose::run),
     done("run", "Starts one pod", run::FLAGS, run::run),
     group("set", "Changes one aspect of objects", SET),
     not_done("explain"),
@@ -103,13 +176,13 @@ pub(crate) const COMMANDS: &[Entry] = &[
     also(done("delete", "Deletes objects", delete::FLAGS, delete::run), &["rm", "remove"]),
     group("rollout", "Looks after rollouts", ROLLOUT),
     done("scale", "Changes the number of replicas", scale::FLAGS, scale::run),
-    not_done("autoscale"),
+    done("autoscale", "Makes an autoscaler for an object", autoscale::FLAGS, autoscale::run),
     not_done("certificate"),
-    not_done("cluster-info"),
-    also(not_done("top"), &["stats"]),
+    both("cluster-info", "Says where the control plane is", info::CLUSTER_FLAGS, info::cluster, CLUSTER_INFO),
+    also(group("top", "Shows what is used, where metrics are served", TOP), &["stats"]),
     done("cordon", "Keeps new pods from a node", cordon::FLAGS, cordon::cordon),
     done("uncordon", "Lets new pods on a node again", cordon::FLAGS, cordon::uncordon),
-    not_done("drain"),
+    done("drain", "Empties a node", drain::FLAGS, drain::run),
     done("taint", "Changes the taints of nodes", taint::FLAGS, taint::run),
     also(
         done("describe", "Tells all about objects, their events too", describe::FLAGS, describe::run),
@@ -121,10 +194,10 @@ pub(crate) const COMMANDS: &[Entry] = &[
     not_done("port-forward"),
     not_done("proxy"),
     not_done("cp"),
-    not_done("auth"),
+    group("auth", "Asks about rights", AUTH),
     not_done("debug"),
-    not_done("events"),
-    not_done("diff"),
+    done("events", "Lists events", events::FLAGS, events::run),
+    done("diff", "Shows what apply would change", diff::FLAGS, diff::run),
     done("apply", "Makes objects as files say", apply::FLAGS, apply::run),
     done("patch", "Changes fields of objects", patch::FLAGS, patch::run),
     done("replace", "Puts what files say in the place of objects", replace::FLAGS, replace::run),
@@ -134,12 +207,12 @@ pub(crate) const COMMANDS: &[Entry] = &[
     done("annotate", "Changes the annotations of objects", annotate::FLAGS, annotate::run),
     not_done("completion"),
     not_done("alpha"),
-    not_done("api-resources"),
-    not_done("api-versions"),
-    not_done("config"),
+    done("api-resources", "Lists the kinds of the API", info::RESOURCES_FLAGS, info::resources),
+    done("api-versions", "Lists the versions of the API", info::VERSIONS_FLAGS, info::versions),
+    group("config", "Changes the settings of kubectl", CONFIG),
     not_done("plugin"),
-    not_done("version"),
-    not_done("options"),
+    done("version", "Says which versions these are", info::VERSION_FLAGS, info::version),
+    done("options", "Lists the flags that every command has", info::OPTIONS_FLAGS, info::options),
 ];
 
 /// What may come next on a line: names of commands, or a command's flags with whether a value follows them.
@@ -156,11 +229,17 @@ pub enum Following {
 pub fn following(words: &[&str]) -> Option<Following> {
     let (mut entries, mut path) = (COMMANDS, Vec::new());
     for word in words.iter().filter(|w| !w.starts_with('-')) {
-        let entry = entries.iter().find(|e| e.name == *word)?;
+        let entry = entries.iter().find(|e| e.is(word))?;
         path.push(entry.name);
         match entry.does {
             Does::Nothing => return None,
             Does::Group(inner) => entries = inner,
+            Does::Both(flags, _, inner) => {
+                if !words.iter().skip_while(|w| !entry.is(w)).skip(1).any(|w| inner.iter().any(|e| e.is(w))) {
+                    return Some(Following::Command(path.join(" "), crate::args::done(flags)));
+                }
+                entries = inner;
+            }
             Does::Run(flags, _) => return Some(Following::Command(path.join(" "), crate::args::done(flags))),
         }
     }
@@ -175,7 +254,7 @@ pub(crate) fn start(kc: &mut Kc<'_>, words: &[String]) -> Flow<i32> {
         help::top(kc, COMMANDS);
         return Ok(0);
     };
-    match COMMANDS.iter().find(|entry| entry.name == name) {
+    match COMMANDS.iter().find(|entry| entry.is(&name)) {
         Some(entry) => enter(kc, entry, &format!("kubectl {name}"), &rest),
         None => Err(help::unknown(kc, COMMANDS, &name)),
     }
@@ -204,7 +283,7 @@ fn enter(kc: &mut Kc<'_>, entry: &Entry, path: &str, words: &[String]) -> Flow<i
                 help::group(kc, path, entry, entries, asked);
                 return Ok(i32::from(!asked));
             };
-            match entries.iter().find(|e| e.name == name) {
+            match entries.iter().find(|e| e.is(&name)) {
                 Some(entry) => enter(kc, entry, &format!("{path} {name}"), &rest),
                 None => Err(kc.usage(
                     path,
@@ -215,23 +294,34 @@ fn enter(kc: &mut Kc<'_>, entry: &Entry, path: &str, words: &[String]) -> Flow<i
                 )),
             }
         }
-        Does::Run(flags, run) => {
-            if entry.name == "create"
-                && let (Some(name), _) = first(words)
-                && create::is_generator(&name)
-            {
-                return Err(kc.not_done(&format!("{path} {name}")));
+        Does::Both(flags, run, entries) => {
+            let (name, rest) = first(words);
+            match name.and_then(|name| entries.iter().find(|e| e.is(&name))) {
+                Some(inner) => enter(kc, inner, &format!("{path} {}", inner.name), &rest),
+                None => act(kc, entry, path, words, flags, run),
             }
-            let args = Args::read(kc, path, flags, words)?;
-            if args.on("help") {
-                help::command(kc, path, entry, flags);
-                return Ok(0);
-            }
-            if let Some(namespace) = args.text("namespace").filter(|n| !n.is_empty()) {
-                kc.namespace = namespace.into();
-                kc.namespace_given = true;
-            }
-            run(kc, &args)
         }
+        Does::Run(flags, run) => act(kc, entry, path, words, flags, run),
     }
+}
+
+/// Reads the flags of a command and runs it.
+fn act(
+    kc: &mut Kc<'_>,
+    entry: &Entry,
+    path: &str,
+    words: &[String],
+    flags: &'static [Flag],
+    run: Run,
+) -> Flow<i32> {
+    let args = Args::read(kc, path, flags, words)?;
+    if args.on("help") {
+        help::command(kc, path, entry, flags);
+        return Ok(0);
+    }
+    if let Some(namespace) = args.text("namespace").filter(|n| !n.is_empty()) {
+        kc.namespace = namespace.into();
+        kc.namespace_given = true;
+    }
+    run(kc, &args)
 }

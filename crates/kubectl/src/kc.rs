@@ -30,6 +30,8 @@ pub type Flow<T> = Result<T, Stop>;
 pub struct Kc<'a> {
     /// The namespace of the current context, or of `-n`.
     pub namespace: Arc<str>,
+    /// The namespace of the current context, whatever `-n` says.
+    pub context: Arc<str>,
     /// Whether `-n` named it.
     pub namespace_given: bool,
     files: &'a BTreeMap<String, String>,
@@ -51,6 +53,7 @@ impl<'a> Kc<'a> {
     ) -> Self {
         let (output, warned) = (vec![], BTreeSet::new());
         Kc {
+            context: namespace.clone(),
             namespace,
             namespace_given: false,
             files,

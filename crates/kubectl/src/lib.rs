@@ -4,9 +4,11 @@
 //! reconcile is: so a command that waits is plain data. What it prints is what kubectl v1.37 prints.
 
 pub mod args;
+mod base64;
 mod commands;
 mod describe;
 pub mod fault;
+mod fields;
 pub mod kc;
 pub mod manifest;
 pub mod output;
@@ -48,6 +50,21 @@ impl Kubectl {
         }
         Kubectl { line: line.trim().to_owned(), words, files, namespace: namespace.into() }
     }
+}
+
+/// The namespace that a line gives the current context, if it is `config set-context` with one. Such a command prints
+/// what it did; the one who starts the next command has to read its namespace from here.
+#[must_use]
+pub fn namespace_set(line: &str) -> Option<String> {
+    let words = shell::split(line).ok()?;
+    let mut plain =
+        words.iter().skip_while(|w| matches!(w.as_str(), "kubectl" | "k")).filter(|w| !w.starts_with('-'));
+    if plain.next()? != "config" || plain.next()? != "set-context" {
+        return None;
+    }
+    let after = words.iter().position(|w| w == "--namespace" || w == "-n").and_then(|at| words.get(at + 1));
+    let within = words.iter().find_map(|w| w.strip_prefix("--namespace=")).map(str::to_owned);
+    within.or_else(|| after.cloned()).filter(|n| !n.is_empty())
 }
 
 impl Client for Kubectl {

@@ -7,6 +7,7 @@ pub mod jsonpath;
 pub mod sort;
 pub mod table;
 pub mod tabs;
+pub mod unified;
 
 use serde_json::Value;
 

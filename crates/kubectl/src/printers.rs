@@ -10,13 +10,18 @@ mod lease;
 mod namespace;
 mod node;
 mod pod;
+mod policy;
 mod replica_set;
 mod resource_quota;
+mod scaler;
 mod secret;
 mod service;
 mod service_account;
+mod storage;
+mod workload;
 
 pub use common::{age, find_roles, host_port, micro_age, sum_up};
+pub(crate) use storage::{access_modes, class as storage_class_of};
 
 use kubestep_model::{Instant, Kind, Object, Resource, kinds::*};
 use std::fmt;
@@ -28,23 +33,28 @@ pub struct Column {
     pub name: &'static str,
     /// Whether it is shown with `-o wide` only.
     pub wide: bool,
-    /// Whether it holds numbers.
-    pub number: bool,
+    /// The type of its values, as the API names it.
+    pub holds: &'static str,
 }
 
 /// A column that is always shown.
 pub const fn column(name: &'static str) -> Column {
-    Column { name, wide: false, number: false }
+    Column { name, wide: false, holds: "string" }
 }
 
 /// A column of numbers.
 pub const fn number(name: &'static str) -> Column {
-    Column { name, wide: false, number: true }
+    Column { name, wide: false, holds: "integer" }
+}
+
+/// A column of yes and no.
+pub const fn boolean(name: &'static str) -> Column {
+    Column { name, wide: false, holds: "boolean" }
 }
 
 /// A column of `-o wide`.
 pub const fn wide(name: &'static str) -> Column {
-    Column { name, wide: true, number: false }
+    Column { name, wide: true, holds: "string" }
 }
 
 /// The value in one column of a row.
@@ -53,6 +63,7 @@ pub const fn wide(name: &'static str) -> Column {
 pub enum Cell {
     Text(String),
     Number(i64),
+    Bool(bool),
 }
 
 impl fmt::Display for Cell {
@@ -60,6 +71,7 @@ impl fmt::Display for Cell {
         match self {
             Cell::Text(text) => f.write_str(text),
             Cell::Number(number) => write!(f, "{number}"),
+            Cell::Bool(bool) => write!(f, "{bool}"),
         }
     }
 }
@@ -82,6 +94,12 @@ impl From<i32> for Cell {
 impl From<i64> for Cell {
     fn from(number: i64) -> Cell {
         Cell::Number(number)
+    }
+}
+
+impl From<bool> for Cell {
+    fn from(bool: bool) -> Cell {
+        Cell::Bool(bool)
     }
 }
 
@@ -116,8 +134,6 @@ macro_rules! printer {
     };
 }
 
-const NAME_AND_AGE: &[Column] = &[column("Name"), column("Age")];
-
 /// How a kind is shown.
 pub fn of(kind: Kind) -> Printer {
     match kind {
@@ -135,9 +151,65 @@ pub fn of(kind: Kind) -> Printer {
         Kind::Event => printer!(event, Event),
         Kind::ResourceQuota => printer!(resource_quota, ResourceQuota),
         Kind::Lease => printer!(lease, Lease),
-        Kind::Other(_) => Printer {
-            columns: NAME_AND_AGE,
-            row: |o, now, _| row![&*o.meta().name, age(o.meta().creation_timestamp, now)],
-        },
+        Kind::Other(row) => of_whole(row.kind),
     }
+}
+
+macro_rules! whole {
+    ($columns:expr, $row:path) => {
+        Printer { columns: $columns, row: |o, now, wide| $row(&o.to_value(), now, wide) }
+    };
+}
+
+/// How a kind is shown that is kept whole. No two groups share the name of such a kind.
+fn of_whole(kind: &str) -> Printer {
+    match kind {
+        "StatefulSet" => whole!(workload::STATEFUL_SET, workload::stateful_set),
+        "DaemonSet" => whole!(workload::DAEMON_SET, workload::daemon_set),
+        "Job" => whole!(workload::JOB, workload::job),
+        "CronJob" => whole!(workload::CRON_JOB, workload::cron_job),
+        "ReplicationController" => whole!(workload::REPLICATION_CONTROLLER, workload::replication_controller),
+        "PodTemplate" => whole!(workload::POD_TEMPLATE, workload::pod_template),
+        "ControllerRevision" => whole!(workload::CONTROLLER_REVISION, workload::controller_revision),
+        "PodDisruptionBudget" => whole!(workload::DISRUPTION_BUDGET, workload::disruption_budget),
+        "HorizontalPodAutoscaler" => whole!(scaler::COLUMNS, scaler::row),
+        "PersistentVolume" => whole!(storage::VOLUME, storage::volume),
+        "PersistentVolumeClaim" => whole!(storage::CLAIM, storage::claim),
+        "StorageClass" => whole!(storage::CLASS, storage::storage_class),
+        "VolumeAttributesClass" => whole!(storage::ATTRIBUTES_CLASS, storage::attributes_class),
+        "VolumeAttachment" => whole!(storage::ATTACHMENT, storage::attachment),
+        "CSINode" => whole!(storage::CSI_NODE, storage::csi_node),
+        "CSIDriver" => whole!(storage::CSI_DRIVER, storage::csi_driver),
+        "CSIStorageCapacity" => whole!(storage::CSI_CAPACITY, storage::csi_capacity),
+        "Ingress" => whole!(policy::INGRESS, policy::ingress),
+        "IngressClass" => whole!(policy::INGRESS_CLASS, policy::ingress_class),
+        "NetworkPolicy" => whole!(policy::NETWORK_POLICY, policy::network_policy),
+        "RoleBinding" | "ClusterRoleBinding" => whole!(policy::BINDING, policy::binding),
+        "PriorityClass" => whole!(policy::PRIORITY_CLASS, policy::priority_class),
+        "RuntimeClass" => whole!(policy::RUNTIME_CLASS, policy::runtime_class),
+        "CertificateSigningRequest" => whole!(policy::SIGNING_REQUEST, policy::signing_request),
+        "ComponentStatus" => whole!(policy::COMPONENT_STATUS, policy::component_status),
+        "MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration" => {
+            whole!(policy::WEBHOOKS, policy::webhooks)
+        }
+        "ValidatingAdmissionPolicy" => whole!(policy::ADMISSION_POLICY, policy::admission_policy),
+        "ValidatingAdmissionPolicyBinding" => {
+            whole!(policy::ADMISSION_BINDING, policy::admission_binding)
+        }
+        "FlowSchema" => whole!(policy::FLOW_SCHEMA, policy::flow_schema),
+        "PriorityLevelConfiguration" => whole!(policy::PRIORITY_LEVEL, policy::priority_level),
+        "ServiceCIDR" => whole!(policy::SERVICE_CIDR, policy::service_cidr),
+        "IPAddress" => whole!(policy::IP_ADDRESS, policy::ip_address),
+        "CustomResourceDefinition" => whole!(policy::CRD, policy::custom_definition),
+        "APIService" => whole!(policy::API_SERVICE, policy::api_service),
+        _ => whole!(policy::PLAIN, policy::plain),
+    }
+}
+
+/// What stands behind an object's name in a list of its kind: the default storage class is marked there.
+pub(crate) fn mark(kind: Kind, objects: &[&Object]) -> Option<(std::sync::Arc<str>, &'static str)> {
+    if kind != Kind::other("storage.k8s.io", "StorageClass") {
+        return None;
+    }
+    storage::default_class(objects).map(|o| (o.meta().name.clone(), " (default)"))
 }

@@ -94,19 +94,17 @@ fn rollout_undo(input: &Value) -> Option<Value> {
 fn printer(name: &str, input: &Value) -> Option<Value> {
     let wanted = name.strip_prefix("printer-")?;
     let kind = Kind::all().find(|k| k.singular() == wanted)?;
-    if matches!(kind, Kind::Other(_)) {
-        return None;
-    }
     let now = Time::parse(input["now"].as_str()?)?.instant();
     let object = match Object::from_value(kind, input["object"].clone()) {
         Ok(object) => object,
         Err(error) => return Some(json!({ "error": error })),
     };
     let printer = printers::of(kind);
-    let column = |c: &Column| json!({ "name": c.name, "priority": i32::from(c.wide), "type": if c.number { "integer" } else { "string" } });
+    let column = |c: &Column| json!({ "name": c.name, "priority": i32::from(c.wide), "type": c.holds });
     let cell = |c: Cell| match c {
         Cell::Text(text) => json!(text),
         Cell::Number(number) => json!(number),
+        Cell::Bool(bool) => json!(bool),
     };
     let row: Vec<Value> = (printer.row)(&object, now, true).into_iter().map(cell).collect();
     let get = |wide: bool| table(kind, &[&object], now, &Shape { wide, ..Shape::default() }).text;

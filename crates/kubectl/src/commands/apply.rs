@@ -294,7 +294,8 @@ fn send(
     }
 }
 
-fn three_way(key: &Key, modified: &Value, current: &Value) -> Result<(PatchKind, Value), String> {
+/// The patch that makes of an object what a file says now, knowing what it said before.
+pub(super) fn three_way(key: &Key, modified: &Value, current: &Value) -> Result<(PatchKind, Value), String> {
     let before = original(current).unwrap_or_default();
     match patch_schema(&key.kind.api_version(), key.kind.name()) {
         Some(schema) => {

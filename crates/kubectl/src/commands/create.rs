@@ -1,8 +1,17 @@
-//! `kubectl create -f`.
+//! `kubectl create`: from files, or one object from flags.
+
+mod config;
+mod household;
+mod ingress;
+pub(super) mod make;
+mod rights;
+mod service;
+mod workload;
 
 use super::common::{
     self, DRY_RUN, DryRun, FIELD_MANAGER, FILENAME, OUTPUT, RECURSIVE, SELECTOR, TEMPLATE, VALIDATE,
 };
+use super::{Entry, aliases, done, group, not_done as not_done_here};
 use crate::{
     args::{Args, Flag, Takes, flag, not_done},
     fault::Fault,
@@ -33,41 +42,92 @@ pub(super) const FLAGS: &[Flag] = &[
     not_done("kustomize", Takes::Text),
 ];
 
-/// The objects that `create` can make from flags alone.
-const GENERATORS: &[&str] = &[
-    "clusterrole",
-    "clusterrolebinding",
-    "configmap",
-    "cm",
-    "cronjob",
-    "cj",
-    "deployment",
-    "deploy",
-    "ingress",
-    "ing",
-    "job",
-    "namespace",
-    "ns",
-    "poddisruptionbudget",
-    "pdb",
-    "priorityclass",
-    "pc",
-    "quota",
-    "resourcequota",
-    "role",
-    "rolebinding",
-    "secret",
-    "service",
-    "svc",
-    "serviceaccount",
-    "sa",
-    "token",
+const SERVICES: &[Entry] = &[
+    done(
+        "clusterip",
+        "Creates a service with an address inside the cluster",
+        service::CLUSTER_IP,
+        service::cluster_ip,
+    ),
+    done("nodeport", "Creates a service with a port on each node", service::NODE_PORT, service::node_port),
+    done(
+        "loadbalancer",
+        "Creates a service with a load balancer",
+        service::LOAD_BALANCER,
+        service::load_balancer,
+    ),
+    done(
+        "externalname",
+        "Creates a service that stands for a name outside",
+        service::EXTERNAL_NAME,
+        service::external_name,
+    ),
 ];
 
-/// Whether a word after `create` names something that is made from flags.
-pub(super) fn is_generator(word: &str) -> bool {
-    GENERATORS.contains(&word)
-}
+const SECRETS: &[Entry] = &[
+    done("docker-registry", "Creates a secret for an image registry", config::DOCKER, config::docker),
+    done("tls", "Creates a secret of a certificate and its key", config::TLS, config::tls),
+    done(
+        "generic",
+        "Creates a secret from files, folders or literal values",
+        config::GENERIC,
+        config::generic,
+    ),
+];
+
+/// The objects that `create` makes from flags alone.
+pub(super) const GENERATORS: &[Entry] = &[
+    aliases(done("namespace", "Creates a namespace", household::NAMESPACE, household::namespace), &["ns"]),
+    aliases(
+        done("quota", "Creates a resource quota", household::QUOTA, household::quota),
+        &["resourcequota"],
+    ),
+    group("secret", "Creates a secret", SECRETS),
+    aliases(
+        done(
+            "configmap",
+            "Creates a config map from files, folders or literal values",
+            config::CONFIG_MAP,
+            config::config_map,
+        ),
+        &["cm"],
+    ),
+    aliases(
+        done("serviceaccount", "Creates a service account", rights::SERVICE_ACCOUNT, rights::service_account),
+        &["sa"],
+    ),
+    aliases(group("service", "Creates a service", SERVICES), &["svc"]),
+    aliases(
+        done("deployment", "Creates a deployment", workload::DEPLOYMENT, workload::deployment),
+        &["deploy"],
+    ),
+    done("clusterrole", "Creates a cluster role", rights::CLUSTER_ROLE, rights::cluster_role),
+    done(
+        "clusterrolebinding",
+        "Creates a binding of a cluster role",
+        rights::CLUSTER_ROLE_BINDING,
+        rights::cluster_role_binding,
+    ),
+    done("role", "Creates a role", rights::ROLE, rights::role),
+    done("rolebinding", "Creates a binding of a role", rights::ROLE_BINDING, rights::role_binding),
+    aliases(
+        done("poddisruptionbudget", "Creates a disruption budget", household::BUDGET, household::budget),
+        &["pdb"],
+    ),
+    aliases(
+        done(
+            "priorityclass",
+            "Creates a priority class",
+            household::PRIORITY_CLASS,
+            household::priority_class,
+        ),
+        &["pc"],
+    ),
+    done("job", "Creates a job", workload::JOB, workload::job),
+    aliases(done("cronjob", "Creates a cron job", workload::CRON_JOB, workload::cron_job), &["cj"]),
+    aliases(done("ingress", "Creates an ingress", ingress::FLAGS, ingress::run), &["ing"]),
+    not_done_here("token"),
+];
 
 pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     if args.all("filename").is_empty() {

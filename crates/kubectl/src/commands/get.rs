@@ -2,6 +2,8 @@
 
 mod watch;
 
+pub(super) use watch::matches_fields;
+
 use super::common;
 use crate::{
     args::{Args, Flag, Takes, flag, not_done, short},
@@ -111,6 +113,7 @@ fn shape(args: &Args, format: &Format, kind: Kind) -> Shape {
         label_columns: args.all("label-columns").to_vec(),
         namespace: args.on("all-namespaces") && kind.namespaced(),
         kind: args.on("show-kind"),
+        listed: false,
     }
 }
 
@@ -136,7 +139,11 @@ fn human(kc: &mut Kc<'_>, args: &Args, format: &Format, found: Found) -> Flow<i3
             _ => (0..objects.len()).collect(),
         };
         let objects: Vec<&Object> = places.into_iter().map(|at| &objects[at]).collect();
-        let shape = Shape { kind: kinds.len() > 1 || args.on("show-kind"), ..shape(args, format, *kind) };
+        let shape = Shape {
+            kind: kinds.len() > 1 || args.on("show-kind"),
+            listed: found.lists.iter().any(|(listed, _)| listed == kind),
+            ..shape(args, format, *kind)
+        };
         if printed && !shape.no_headers {
             kc.out("\n");
         }

@@ -30,7 +30,8 @@ pub(super) fn command(kc: &mut Kc<'_>, path: &str, entry: &Entry, flags: &[Flag]
     kc.out(format!("{}.\n\nOptions:\n{}\nUsage:\n  {path} [options]\n", entry.about, lines.concat()));
 }
 
-fn option(flag: &Flag) -> String {
+/// One flag on a line of its own.
+pub(super) fn option(flag: &Flag) -> String {
     let short = flag.short.map(|c| format!("-{c}, ")).unwrap_or_else(|| "    ".to_owned());
     let value = match flag.takes {
         Takes::Bool => "",

@@ -1,9 +1,11 @@
 //! `kubectl set`: image, env, resources and selector.
 
+pub(super) mod account;
 pub(super) mod env;
 pub(super) mod image;
 pub(super) mod resources;
 pub(super) mod selector;
+pub(super) mod subject;
 
 use super::common::{self, DryRun};
 use crate::{
@@ -29,14 +31,43 @@ fn find(kc: &mut Kc<'_>, args: &Args, resources: &[String]) -> Flow<Found> {
     }
 }
 
-/// The pod spec of a pod or of a template in an object.
-fn pod_spec(object: &mut Object) -> Result<&mut PodSpec, String> {
+/// Changes the pod spec of a pod or of a template in an object.
+fn change_pod_spec(
+    object: &mut Object,
+    change: impl FnOnce(&mut PodSpec) -> Result<(), String>,
+) -> Result<(), String> {
     match object {
-        Object::Pod(o) => Ok(&mut Arc::make_mut(o).spec),
-        Object::Deployment(o) => Ok(&mut Arc::make_mut(o).spec.template.spec),
-        Object::ReplicaSet(o) => Ok(&mut Arc::make_mut(o).spec.template.spec),
-        other => Err(format!("the object is not a pod or does not have a pod template: *{}", go_type(other))),
+        Object::Pod(o) => change(&mut Arc::make_mut(o).spec),
+        Object::Deployment(o) => change(&mut Arc::make_mut(o).spec.template.spec),
+        Object::ReplicaSet(o) => change(&mut Arc::make_mut(o).spec.template.spec),
+        other => {
+            let path = match other.kind().name() {
+                "StatefulSet" | "DaemonSet" | "Job" | "ReplicationController" => "/spec/template/spec",
+                "CronJob" => "/spec/jobTemplate/spec/template/spec",
+                _ => {
+                    let go = go_type(other);
+                    return Err(format!("the object is not a pod or does not have a pod template: *{go}"));
+                }
+            };
+            let mut whole = other.to_value();
+            let place = whole.pointer_mut(path).ok_or("the object has no pod template")?;
+            let mut spec: PodSpec = serde_json::from_value(place.take()).map_err(|e| e.to_string())?;
+            change(&mut spec)?;
+            *place = serde_json::to_value(&spec).map_err(|e| e.to_string())?;
+            *other = Object::from_value(other.kind(), whole)?;
+            Ok(())
+        }
     }
+}
+
+/// A copy of the pod spec of a pod or of a template in an object.
+fn read_pod_spec(object: &mut Object) -> Result<PodSpec, String> {
+    let mut found = PodSpec::default();
+    change_pod_spec(object, |spec| {
+        found.clone_from(spec);
+        Ok(())
+    })?;
+    Ok(found)
 }
 
 fn go_type(object: &Object) -> String {
@@ -62,7 +93,7 @@ where
     let mut patches = Vec::new();
     for info in &found.infos {
         let mut after = info.object.clone();
-        let changed = pod_spec(&mut after).and_then(|spec| change(spec, &mut faults));
+        let changed = change_pod_spec(&mut after, |spec| change(spec, &mut faults));
         patches.push((info, changed.map(|()| after)));
     }
     for (info, after) in patches {

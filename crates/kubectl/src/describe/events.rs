@@ -66,7 +66,7 @@ pub(super) fn write(page: &mut Page, mut events: Vec<Arc<Event>>, now: Instant) 
     }
 }
 
-fn interval(event: &Event, now: Instant) -> String {
+pub(crate) fn interval(event: &Event, now: Instant) -> String {
     let first = match event.event_time {
         Some(time) => micro_age(Some(time), now),
         None => age(event.first_timestamp, now),

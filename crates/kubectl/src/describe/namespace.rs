@@ -72,14 +72,16 @@ fn write_limits(page: &mut Page, limits: &[Object]) {
     page.line(0, "Resource Limits");
     page.line(0, " Type\tResource\tMin\tMax\tDefault Request\tDefault Limit\tMax Limit/Request Ratio");
     page.line(0, " ----\t--------\t---\t---\t---------------\t-------------\t-----------------------");
-    for limit in limits {
-        let value = limit.to_value();
-        let rows = value.pointer("/spec/limits").and_then(Value::as_array).cloned().unwrap_or_default();
-        rows.iter().for_each(|row| limit_row(page, row));
-    }
+    limits.iter().for_each(|limit| self::limits(page, &limit.to_value(), " "));
 }
 
-fn limit_row(page: &mut Page, row: &Value) {
+/// The rows of one limit range. Upstream: describeLimitRangeSpec.
+pub(super) fn limits(page: &mut Page, limit: &Value, prefix: &str) {
+    let rows = limit.pointer("/spec/limits").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    rows.iter().for_each(|row| limit_row(page, row, prefix));
+}
+
+fn limit_row(page: &mut Page, row: &Value, prefix: &str) {
     const FIELDS: [&str; 5] = ["min", "max", "defaultRequest", "default", "maxLimitRequestRatio"];
     let mut names: Vec<&String> =
         FIELDS.iter().filter_map(|f| row.get(*f)?.as_object()).flat_map(|m| m.keys()).collect();
@@ -93,6 +95,6 @@ fn limit_row(page: &mut Page, row: &Value) {
             None => "-".to_owned(),
         };
         let cells: Vec<String> = FIELDS.iter().map(cell).collect();
-        page.line(0, format!(" {kind}\t{name}\t{}", cells.join("\t")));
+        page.line(0, format!("{prefix}{kind}\t{name}\t{}", cells.join("\t")));
     }
 }

@@ -166,6 +166,18 @@ pub(super) fn date(time: Option<Time>) -> String {
     )
 }
 
+/// A time as Go prints it where no form was asked for: `2026-01-01 00:00:00 +0000 UTC`.
+pub(super) fn go_time(time: Option<Time>) -> String {
+    let text = time.map_or_else(|| "0001-01-01T00:00:00Z".to_owned(), |t| t.to_string());
+    format!("{} +0000 UTC", text.trim_end_matches('Z').replace('T', " "))
+}
+
+/// Labels between commas; `<none>` if there are none. Upstream: labels.FormatLabels.
+pub(super) fn plain_labels(labels: &Labels) -> String {
+    let list = labels.iter().map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>().join(",");
+    or_none(&list).to_owned()
+}
+
 /// A text in Go's quotes.
 pub(super) fn quote(text: &str) -> String {
     go::quote(text)

@@ -5,7 +5,7 @@ use crate::{
     fault::Fault,
     kc::{Flow, Kc},
 };
-use kubestep_model::{Kind, Object, Pod, ReplicaSet};
+use kubestep_model::{Kind, Object, ReplicaSet};
 use std::sync::Arc;
 
 pub(super) fn describe(
@@ -33,7 +33,7 @@ pub(super) fn describe(
         "Pods Status",
         pods.map_or_else(
             |s| format!("error in fetching pods: {}", s.message),
-            |(pods, _)| count(&pods, &meta.uid),
+            |(pods, _)| super::phases(&pods, &meta.uid),
         ),
     );
     template::describe(page, &spec.template);
@@ -47,18 +47,4 @@ pub(super) fn describe(
     }
     self::events::show(kc, page, &Object::ReplicaSet(o.clone()), events)?;
     Ok(Ok(()))
-}
-
-/// How many of an owner's pods are in each phase.
-fn count(pods: &[Object], owner: &str) -> String {
-    let own = |o: &&Object| o.meta().controller().is_some_and(|c| &*c.uid == owner);
-    let own: Vec<&Pod> = pods.iter().filter(own).filter_map(|o| o.get::<Pod>()).collect();
-    let phase = |phase: &str| own.iter().filter(|p| p.status.phase == phase).count();
-    format!(
-        "{} Running / {} Waiting / {} Succeeded / {} Failed",
-        phase("Running"),
-        phase("Pending"),
-        phase("Succeeded"),
-        phase("Failed")
-    )
 }

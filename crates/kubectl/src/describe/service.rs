@@ -98,7 +98,7 @@ fn port(page: &mut Page, port: &ServicePort, slices: &[&EndpointSlice]) {
 
 /// The ready addresses for one port. Upstream: formatEndpointSlices, whose `+ 0 more...` is kept: it looks for room
 /// before it looks whether an endpoint is ready.
-fn endpoints(slices: &[&EndpointSlice], port: &str) -> String {
+pub(super) fn endpoints(slices: &[&EndpointSlice], port: &str) -> String {
     if slices.is_empty() {
         return "<none>".to_owned();
     }

@@ -4,6 +4,16 @@ use super::{Page, containers, containers::Place, volumes};
 use kubestep_model::{LabelSelector, PodTemplateSpec};
 use serde_json::Value;
 
+/// The template of an object that is kept whole.
+pub(super) fn describe_value(page: &mut Page, template: &Value) {
+    if template.is_null() {
+        page.line(0, "Pod Template:");
+        page.put(1, "<unset>");
+        return;
+    }
+    describe(page, &serde_json::from_value(template.clone()).unwrap_or_default());
+}
+
 /// Upstream: DescribePodTemplate.
 pub(super) fn describe(page: &mut Page, template: &PodTemplateSpec) {
     let spec = &template.spec;

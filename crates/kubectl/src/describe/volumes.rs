@@ -54,6 +54,15 @@ pub(super) fn describe(page: &mut Page, volumes: &[Volume], space: &str) {
     }
 }
 
+/// The source of a persistent volume, where it is one that pods can have too.
+pub(super) fn source_of(page: &mut Page, spec: &Value) {
+    let volume = Volume {
+        rest: spec.as_object().into_iter().flatten().map(|(k, v)| (k.clone(), v.clone())).collect(),
+        ..Volume::default()
+    };
+    source(page, &volume);
+}
+
 fn source(page: &mut Page, volume: &Volume) {
     for (field, kind, rows) in SOURCES {
         if let Some(source) = volume.rest.get(*field) {

@@ -21,6 +21,8 @@ pub struct Shape {
     pub namespace: bool,
     /// The kind before each name.
     pub kind: bool,
+    /// Whether the objects were listed, not named.
+    pub listed: bool,
 }
 
 /// Text in which some parts name objects.
@@ -62,8 +64,14 @@ fn lines(kind: Kind, objects: &[&Object], now: Instant, shape: &Shape) -> String
     let shown: Vec<(usize, &Column)> =
         printer.columns.iter().enumerate().filter(|(_, c)| shape.wide || !c.wide).collect();
     let mut rows: Vec<Vec<String>> = Vec::with_capacity(objects.len() + 1);
+    let mark = if shape.listed { printers::mark(kind, objects) } else { None };
     for object in objects {
-        let row = (printer.row)(object, now, shape.wide);
+        let mut row = (printer.row)(object, now, shape.wide);
+        if let (Some((name, mark)), Some(Cell::Text(first))) = (&mark, row.first_mut())
+            && *object.meta().name == **name
+        {
+            first.push_str(mark);
+        }
         rows.push(cells(kind, &shown, &row, object, shape));
     }
     let mut lines: Vec<Vec<String>> = if shape.no_headers { vec![] } else { vec![heads(&shown, shape)] };
@@ -120,7 +128,8 @@ fn cells(
         line.push(meta.namespace.to_string());
     }
     for (at, column) in shown {
-        let text = row.get(*at).map(Cell::to_string).unwrap_or_default();
+        // A row may end early.
+        let Some(text) = row.get(*at).map(Cell::to_string) else { continue };
         let text = if shape.kind && column.name == "Name" {
             format!("{}/{text}", kind.qualified_kind().to_lowercase())
         } else {

@@ -1,5 +1,6 @@
 //! What several printers share.
 
+use crate::fields::Fields;
 use kubestep_model::{
     Container, Instant, Labels, MicroTime, Node, Quantity, Time, text::duration::human_duration,
 };
@@ -13,6 +14,21 @@ pub fn age(time: Option<Time>, now: Instant) -> String {
 /// As [`age`], for times with microseconds.
 pub fn micro_age(time: Option<MicroTime>, now: Instant) -> String {
     time.map_or_else(|| "<unknown>".to_owned(), |t| human_duration(now.nanos_since(t.instant())))
+}
+
+/// The name of an object that has no struct.
+pub(super) fn name(o: &serde_json::Value) -> &str {
+    o.text("metadata.name")
+}
+
+/// How long ago an object that has no struct was made.
+pub(super) fn created(o: &serde_json::Value, now: Instant) -> String {
+    age(o.time("metadata.creationTimestamp"), now)
+}
+
+/// How many elements a list has.
+pub(super) fn count(list: &[serde_json::Value]) -> i64 {
+    i64::try_from(list.len()).unwrap_or(i64::MAX)
 }
 
 /// The names and the images of containers.

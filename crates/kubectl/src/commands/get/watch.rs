@@ -97,7 +97,7 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args, format: &Format, select: &Select
     }
 }
 
-fn matches_fields(fields: &FieldSelector, object: &Object) -> bool {
+pub(in crate::commands) fn matches_fields(fields: &FieldSelector, object: &Object) -> bool {
     if fields.is_empty() {
         return true;
     }

@@ -68,8 +68,8 @@ pub(in crate::commands) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     }
     for info in &found.infos {
         let mut object = info.object.clone();
-        let Ok(spec) = super::pod_spec(&mut object) else { continue };
-        if selected(spec, &pattern).next().is_none() {
+        let Ok(mut spec) = super::read_pod_spec(&mut object) else { continue };
+        if selected(&mut spec, &pattern).next().is_none() {
             let kind = info.key.kind.name();
             kc.warn(&format!(
                 "{kind}/{} does not have any containers matching {}",
@@ -148,7 +148,7 @@ fn updated(existing: &[EnvVar], changes: &Changes) -> Vec<EnvVar> {
 fn list(kc: &mut Kc<'_>, found: &Found, pattern: &str) {
     for info in &found.infos {
         let mut object = info.object.clone();
-        let Ok(spec) = super::pod_spec(&mut object) else { continue };
+        let Ok(spec) = super::read_pod_spec(&mut object) else { continue };
         for container in
             spec.containers.iter().chain(&spec.init_containers).filter(|c| fits(&c.name, pattern))
         {

@@ -1,0 +1,115 @@
+//! `kubectl autoscale`. Upstream: kubectl/pkg/cmd/autoscale (v1.37).
+
+use super::{
+    common::{self, FILENAME, RECURSIVE},
+    create::make::{Words, flags, make},
+};
+use crate::{
+    args::{Args, Flag, Takes, flag, not_done},
+    kc::{Flow, Kc},
+    select::{self, Select},
+};
+use kubestep_model::{Kind, Quantity};
+use serde_json::{Value, json};
+
+pub(super) const FLAGS: &[Flag] = flags![
+    FILENAME,
+    RECURSIVE,
+    flag("min", Takes::Int),
+    flag("max", Takes::Int),
+    flag("cpu", Takes::Text),
+    flag("memory", Takes::Text),
+    flag("cpu-percent", Takes::Int),
+    flag("name", Takes::Text),
+    flag("record", Takes::Bool),
+    not_done("kustomize", Takes::Text),
+];
+
+/// The kinds that can be scaled.
+const SCALED: &[(&str, &str)] =
+    &[("apps", "Deployment"), ("apps", "ReplicaSet"), ("apps", "StatefulSet"), ("", "ReplicationController")];
+
+pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
+    let (least, most) = (args.int("min").unwrap_or(-1), args.int("max").unwrap_or(-1));
+    if args.has("cpu-percent") {
+        kc.err("Flag --cpu-percent has been deprecated, Use --cpu with percentage or resource quantity format (e.g., '70%' for utilization or '500m' for milliCPU).\n");
+    }
+    if !args.has("max") {
+        return Err(kc.fail("required flag(s) \"max\" not set"));
+    }
+    if most < 1 {
+        return Err(kc.fail(format!("--max=MAXPODS is required and must be at least 1, max: {most}")));
+    }
+    if most < least {
+        return Err(kc.fail(format!(
+            "--max=MAXPODS must be larger or equal to --min=MINPODS, max: {most}, min: {least}"
+        )));
+    }
+    let percent = args.int("cpu-percent").filter(|p| *p > 0);
+    if percent.is_some() && !args.text_or_empty("cpu").is_empty() {
+        return Err(kc.fail("--cpu-percent and --cpu are mutually exclusive"));
+    }
+    let mut metrics = Vec::new();
+    if let Some(percent) = percent {
+        metrics.push(metric("cpu", json!({ "type": "Utilization", "averageUtilization": percent })));
+    }
+    for (resource, unit) in [("cpu", "m"), ("memory", "Mi")] {
+        let text = args.text_or_empty(resource).trim();
+        if !text.is_empty() {
+            metrics.push(metric(resource, target(resource, text, unit).map_err(|why| kc.fail(why))?));
+        }
+    }
+    let found = select::find(kc, &Select::from(args, &args.words))?;
+    for info in &found.infos {
+        let kind = info.key.kind;
+        if !SCALED.contains(&(kind.group(), kind.name())) {
+            let resource = format!("{}, Resource={}", kind.api_version(), kind.resource());
+            let text = format!(
+                "cannot autoscale a {}: could not find scale subresource for {resource} in discovery information",
+                kind.name()
+            );
+            return Err(kc.fail(text));
+        }
+        let name = args.text("name").filter(|n| !n.is_empty()).unwrap_or(&info.key.name);
+        let target =
+            json!({ "apiVersion": kind.api_version(), "kind": kind.name(), "name": &*info.key.name });
+        let mut spec = json!({ "scaleTargetRef": target, "maxReplicas": most });
+        if least > 0 {
+            spec["minReplicas"] = json!(least);
+        }
+        if !metrics.is_empty() {
+            spec["metrics"] = json!(metrics);
+        }
+        let value = json!({ "metadata": { "name": name }, "spec": spec });
+        let dry = common::DryRun::of(kc, args)? == common::DryRun::Client;
+        let done = if dry { "created" } else { "autoscaled" };
+        make(
+            kc,
+            args,
+            Kind::other("autoscaling", "HorizontalPodAutoscaler"),
+            value,
+            Words { done, failed: "" },
+        )?;
+    }
+    if found.infos.is_empty() && found.faults.is_empty() {
+        return Err(kc.fail("no objects passed to autoscale"));
+    }
+    common::finish(kc, found.faults)
+}
+
+fn metric(resource: &str, target: Value) -> Value {
+    json!({ "type": "Resource", "resource": { "name": resource, "target": target } })
+}
+
+/// `70%`, `500m`, or a bare number in the resource's usual unit. Upstream: parseResourceInput.
+fn target(resource: &str, text: &str, unit: &str) -> Result<Value, String> {
+    if let Some(percent) = text.strip_suffix('%') {
+        let number = percent.parse::<i32>().map_err(|_| format!("invalid percentage value: {text}"))?;
+        return Ok(json!({ "type": "Utilization", "averageUtilization": number }));
+    }
+    let bare = text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    let full = if bare { format!("{text}{unit}") } else { text.to_owned() };
+    let quantity =
+        Quantity::parse(&full).map_err(|_| format!("invalid resource {resource} value: {text}"))?;
+    Ok(json!({ "type": "AverageValue", "averageValue": quantity.to_string() }))
+}

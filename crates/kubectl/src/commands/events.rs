@@ -1,0 +1,178 @@
+//! `kubectl events`. Upstream: kubectl/pkg/cmd/events (v1.37).
+
+use super::common::{OUTPUT, TEMPLATE};
+use crate::{
+    args::{Args, Flag, Takes, flag, short},
+    describe::interval,
+    kc::{Flow, Kc},
+    output::{
+        format::{self, Format},
+        tabs::Tabs,
+    },
+    resources,
+};
+use kubestep_model::{Event, Instant, Kind, Object, client::WatchEvent, text::FieldSelector};
+use std::sync::Arc;
+
+pub(super) const FLAGS: &[Flag] = &[
+    OUTPUT,
+    TEMPLATE,
+    short("watch", 'w', Takes::Bool),
+    short("all-namespaces", 'A', Takes::Bool),
+    flag("for", Takes::Text),
+    flag("types", Takes::List),
+    flag("no-headers", Takes::Bool),
+    flag("chunk-size", Takes::Int),
+    flag("show-managed-fields", Takes::Bool),
+    flag("allow-missing-template-keys", Takes::Bool),
+];
+
+/// Which events are shown, and how.
+struct Screen {
+    types: Vec<String>,
+    everywhere: bool,
+    heads: bool,
+}
+
+impl Screen {
+    fn fits(&self, event: &Event) -> bool {
+        self.types.is_empty() || self.types.iter().any(|t| t.eq_ignore_ascii_case(&event.r#type))
+    }
+
+    /// The lines of events, with tabs.
+    fn lines(&mut self, events: &[Arc<Event>], now: Instant) -> String {
+        let mut text = String::new();
+        if self.heads {
+            text += if self.everywhere { "NAMESPACE\t" } else { "" };
+            text += "LAST SEEN\tTYPE\tREASON\tOBJECT\tMESSAGE\n";
+            self.heads = false;
+        }
+        for event in events {
+            if self.everywhere {
+                text += &format!("{}\t", event.metadata.namespace);
+            }
+            let about = &event.involved_object;
+            let clean = |text: &str| text.replace('\u{1b}', "^[").replace('\r', "\\r");
+            text += &format!(
+                "{}\t{}\t{}\t{}/{}\t{}\n",
+                interval(event, now),
+                clean(&event.r#type),
+                clean(&event.reason),
+                clean(&about.kind),
+                clean(&about.name),
+                clean(event.message.trim()),
+            );
+        }
+        text
+    }
+}
+
+pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
+    let format = Format::of(kc, args, false)?;
+    let fields = about(kc, args)?;
+    let mut types = args.all("types").to_vec();
+    types.sort();
+    if types.iter().any(|t| !t.eq_ignore_ascii_case("Normal") && !t.eq_ignore_ascii_case("Warning")) {
+        return Err(kc.fail("valid --types are Normal or Warning"));
+    }
+    let everywhere = args.on("all-namespaces");
+    let mut screen = Screen { types, everywhere, heads: !args.on("no-headers") };
+    let namespace = (!everywhere).then(|| kc.namespace.clone());
+    let (items, revision) = match kc.list(Kind::Event, namespace.clone(), None, fields.clone())? {
+        Ok(found) => found,
+        Err(status) => return Err(kc.fault(&status.into())),
+    };
+    if args.on("watch") {
+        return watch(kc, &format, &mut screen, &items, revision, fields.as_ref());
+    }
+    let mut events: Vec<Arc<Event>> = items.iter().filter_map(event).filter(|e| screen.fits(e)).collect();
+    if events.is_empty() {
+        let place = if everywhere { ".".to_owned() } else { format!(" in {} namespace.", kc.namespace) };
+        kc.err(format!("No events found{place}\n"));
+        return Ok(0);
+    }
+    events.sort_by_key(|e| seen(e));
+    if format.is_human() {
+        let text = screen.lines(&events, kc.now());
+        kc.out(Tabs::TABLE.align(&text));
+        return Ok(0);
+    }
+    let objects: Vec<Object> = events.into_iter().map(Object::Event).collect();
+    let mut list = format::list(&objects);
+    list["kind"] = "EventList".into();
+    if format == Format::Name {
+        list["kind"] = "List".into();
+    }
+    format.print(kc, &list, true)?;
+    Ok(0)
+}
+
+fn event(object: &Object) -> Option<Arc<Event>> {
+    if let Object::Event(event) = object { Some(event.clone()) } else { None }
+}
+
+/// When an event was last seen.
+fn seen(event: &Event) -> i64 {
+    let nanos = |at: Option<Instant>| at.map_or(i64::MIN, |at| at.nanos_since(Instant::START));
+    match (&event.series, event.last_timestamp) {
+        (Some(series), _) => nanos(series.last_observed_time.map(|t| t.instant())),
+        (None, Some(last)) => nanos(Some(last.instant())),
+        (None, None) => nanos(event.event_time.map(|t| t.instant())),
+    }
+}
+
+/// The fields that `--for` asks for.
+fn about(kc: &mut Kc<'_>, args: &Args) -> Flow<Option<FieldSelector>> {
+    let word = args.text_or_empty("for");
+    if word.is_empty() {
+        return Ok(None);
+    }
+    let (resource, name) = match word.split('/').collect::<Vec<_>>()[..] {
+        [resource, name] => (resource, name),
+        [_] => return Err(kc.fail("--for must be in resource/name form")),
+        _ => return Err(kc.fail("arguments in resource/name form may not have more than one slash")),
+    };
+    let kind = resources::resolve(&resource.to_lowercase());
+    let kind = super::common::or_stop(kc, kind)?;
+    let text = format!(
+        "involvedObject.kind={},involvedObject.apiVersion={},involvedObject.name={name}",
+        kind.name(),
+        kind.api_version()
+    );
+    FieldSelector::parse(&text).map(Some).map_err(|why| kc.fail(why))
+}
+
+/// Shows events as they come, those that are there first.
+fn watch(
+    kc: &mut Kc<'_>,
+    format: &Format,
+    screen: &mut Screen,
+    items: &[Object],
+    mut from: u64,
+    fields: Option<&FieldSelector>,
+) -> Flow<i32> {
+    let namespace = (!screen.everywhere).then(|| kc.namespace.clone());
+    let mut show = |kc: &mut Kc<'_>, object: &Object| -> Flow<()> {
+        let Some(event) = event(object).filter(|e| screen.fits(e)) else { return Ok(()) };
+        if format.is_human() {
+            let text = screen.lines(&[event], kc.now());
+            kc.out(Tabs::TABLE.align(&text));
+            return Ok(());
+        }
+        format.print(kc, &object.to_value(), true)
+    };
+    for object in items {
+        show(kc, object)?;
+    }
+    loop {
+        let (events, seen) = kc.watch(Kind::Event, namespace.clone(), None, from, None)?;
+        from = seen;
+        for event in events {
+            if let WatchEvent::Added(object) | WatchEvent::Modified(object) = event
+                && fields.is_none_or(|f| super::get::matches_fields(f, &object))
+            {
+                show(kc, &object)?;
+            }
+        }
+    }
+}
