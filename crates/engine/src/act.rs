@@ -5,7 +5,7 @@ use crate::{
     session::{APPLY, Session},
 };
 use kubestep_cluster::{Act, FaultAct, Image, NodeAct as ClusterNode, NodeSpec, Pods, ProcessId};
-use kubestep_kubectl::Kubectl;
+use kubestep_kubectl::{Shell, namespace_set};
 use kubestep_model::{Kind, Pod};
 use kubestep_protocol::{Command, Doc, ImageAct, NodeAct, ObjectRef, PodAct};
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
@@ -137,7 +137,7 @@ pub(crate) fn act_of(session: &Session, saved: &Saved) -> Act {
             let files: BTreeMap<String, String> = files.iter().cloned().collect();
             Act::Run {
                 terminal: *terminal,
-                program: Arc::new(Kubectl::new(line, Arc::new(files), "default")),
+                program: Arc::new(Shell::new(line, Arc::new(files), &namespace(session, *terminal))),
                 exclusive: true,
             }
         }
@@ -172,6 +172,19 @@ pub(crate) fn act_of(session: &Session, saved: &Saved) -> Act {
         Saved::Fault { id, on } => fault(id, *on),
         Saved::WhatIf(on) => Act::WhatIf { selector_check: !on },
     }
+}
+
+/// The namespace of the current context: the one that the last `kubectl config set-context` in the world gave it.
+fn namespace(session: &Session, terminal: u32) -> String {
+    let mut found = "default".to_string();
+    if terminal != APPLY {
+        for (_, client) in session.world().clients() {
+            if client.ended.is_some_and(|(code, _)| code == 0) {
+                found = namespace_set(&client.program.line()).unwrap_or(found);
+            }
+        }
+    }
+    found
 }
 
 /// Faults by the names that the page's menu uses.

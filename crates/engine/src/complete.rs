@@ -20,7 +20,24 @@ pub(crate) fn complete(session: &Session, line: &str) -> Completions {
         line.rfind(char::is_whitespace).map_or(0, |i| i + line[i..].chars().next().map_or(1, char::len_utf8));
     let (before, partial) = line.split_at(at);
     let words: Vec<&str> = before.split_whitespace().collect();
-    let mut found = candidates(session, &words, partial);
+    // What stands before a pipe or another sign between commands is another command.
+    let sign = words.iter().rposition(|w| matches!(*w, "|" | "||" | "&&" | ";") || w.ends_with(';'));
+    let (piped, words) = match sign {
+        Some(at) => (words[at] == "|", &words[at + 1..]),
+        None => (false, words.as_slice()),
+    };
+    if piped && words.is_empty() {
+        return finish(same, before, partial, FILTERS.iter().map(ToString::to_string).collect());
+    }
+    let found = candidates(session, words, partial);
+    finish(same, before, partial, found)
+}
+
+/// What may stand behind a pipe.
+const FILTERS: &[&str] = &["cut", "grep", "head", "kubectl", "sort", "tail", "uniq", "wc"];
+
+/// The line with what all choices have in common.
+fn finish(same: Completions, before: &str, partial: &str, mut found: Vec<String>) -> Completions {
     found.retain(|c| c.starts_with(partial));
     found.sort();
     found.dedup();
@@ -54,7 +71,14 @@ fn shared_start(all: &[String]) -> &str {
 
 /// Everything that could stand in the place of the last word.
 fn candidates(session: &Session, words: &[&str], partial: &str) -> Vec<String> {
-    let Some((program, words)) = words.split_first() else { return vec!["kubectl".into()] };
+    let Some((program, words)) = words.split_first() else {
+        let all: &[&str] = if partial.is_empty() { &["kubectl"] } else { &["kubectl", "watch"] };
+        return all.iter().map(ToString::to_string).collect();
+    };
+    // `watch kubectl …`: what is watched is completed.
+    if *program == "watch" {
+        return candidates(session, words, partial);
+    }
     if !matches!(*program, "kubectl" | "k") {
         return vec![];
     }
@@ -172,13 +196,17 @@ fn kinds() -> Vec<String> {
 fn positional(session: &Session, path: &str, words: &[&str], partial: &str, namespace: &str) -> Vec<String> {
     match path.split(' ').next().unwrap_or("") {
         "apply" | "create" | "replace" | "run" => vec![],
-        "cordon" | "uncordon" => names(session, Kind::Node, ""),
+        "cordon" | "uncordon" | "drain" => names(session, Kind::Node, ""),
         "logs" | "exec" if words.is_empty() => names(session, Kind::Pod, namespace),
         "logs" | "exec" => vec![],
-        "rollout" | "set" => slashed(session, &[Kind::Deployment], partial, namespace, words.is_empty()),
+        "rollout" | "set" => slashed(session, TEMPLATED, partial, namespace, words.is_empty()),
         _ => named(session, words, partial, namespace),
     }
 }
+
+/// The kinds whose pods are made from a template and rolled out.
+const TEMPLATED: &[Kind] =
+    &[Kind::Deployment, Kind::other("apps", "StatefulSet"), Kind::other("apps", "DaemonSet")];
 
 /// A kind, then names of it; or `kind/name` in one word.
 fn named(session: &Session, words: &[&str], partial: &str, namespace: &str) -> Vec<String> {

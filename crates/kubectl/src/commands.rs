@@ -247,6 +247,11 @@ pub fn following(words: &[&str]) -> Option<Following> {
     Some(Following::Commands(known.map(|e| e.name).collect()))
 }
 
+/// Whether a word is the name of a command.
+pub(crate) fn is_command(word: &str) -> bool {
+    COMMANDS.iter().any(|e| e.is(word))
+}
+
 /// Runs the command that the words of a line name.
 pub(crate) fn start(kc: &mut Kc<'_>, words: &[String]) -> Flow<i32> {
     let (name, rest) = first(words);

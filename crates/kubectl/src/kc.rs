@@ -35,6 +35,7 @@ pub struct Kc<'a> {
     /// Whether `-n` named it.
     pub namespace_given: bool,
     files: &'a BTreeMap<String, String>,
+    stdin: Option<String>,
     told: &'a [ClientTurn],
     next: usize,
     now: Instant,
@@ -57,6 +58,7 @@ impl<'a> Kc<'a> {
             namespace,
             namespace_given: false,
             files,
+            stdin: None,
             told,
             next: 0,
             now: started,
@@ -79,6 +81,45 @@ impl<'a> Kc<'a> {
     pub fn file(&self, name: &str) -> Option<&'a str> {
         let name = name.strip_prefix("./").unwrap_or(name);
         self.files.get(name).map(String::as_str)
+    }
+
+    /// What the command reads from standard input, if something is there.
+    pub fn stdin(&self) -> Option<&str> {
+        self.stdin.as_deref()
+    }
+
+    /// Begins another command in the same line, with this on its standard input.
+    pub fn fresh(&mut self, stdin: Option<String>) {
+        self.stdin = stdin;
+        self.namespace = self.context.clone();
+        self.namespace_given = false;
+        self.warned.clear();
+        self.unknown_fields = true;
+    }
+
+    /// How many pieces were printed so far.
+    pub fn printed(&self) -> usize {
+        self.output.len()
+    }
+
+    /// Takes back what went to standard output after that many pieces.
+    pub fn take(&mut self, from: usize) -> String {
+        let from = from.min(self.output.len());
+        let (out, err): (Vec<Chunk>, Vec<Chunk>) =
+            self.output.drain(from..).partition(|c| c.stream == Stream::Out);
+        self.output.extend(err);
+        out.into_iter().map(|c| c.text).collect()
+    }
+
+    /// What was printed after that many pieces.
+    pub fn since(&self, from: usize) -> Vec<Chunk> {
+        self.output.get(from..).unwrap_or_default().to_vec()
+    }
+
+    /// Puts these in the place of what was printed after that many pieces.
+    pub fn replace(&mut self, from: usize, chunks: Vec<Chunk>) {
+        self.output.truncate(from);
+        self.output.extend(chunks);
     }
 
     /// All files beside the command, by name.

@@ -21,6 +21,7 @@ pub mod vectors;
 pub mod workloads;
 
 pub use commands::{Following, following};
+pub use shell::Shell;
 
 use kc::Kc;
 use kubestep_model::{
@@ -56,6 +57,9 @@ impl Kubectl {
 /// what it did; the one who starts the next command has to read its namespace from here.
 #[must_use]
 pub fn namespace_set(line: &str) -> Option<String> {
+    if !line.contains("set-context") {
+        return None;
+    }
     let words = shell::split(line).ok()?;
     let mut plain =
         words.iter().skip_while(|w| matches!(w.as_str(), "kubectl" | "k")).filter(|w| !w.starts_with('-'));

@@ -63,10 +63,14 @@ pub fn read(kc: &Kc<'_>, how: &Reading) -> Read {
     for path in &how.files {
         match kc.file(path) {
             Some(text) => read_text(kc, path, text, how.validate, &mut read),
-            None if path == "-" => {
-                read.stops
-                    .push(Fault::Text("-f -: there is no standard input; Kubestep does not do this".into()));
-            }
+            None if path == "-" => match kc.stdin() {
+                Some(text) => read_text(kc, "STDIN", text, how.validate, &mut read),
+                None => {
+                    let text =
+                        "-f -: there is nothing on standard input; put a command and | before this one";
+                    read.stops.push(Fault::Text(text.into()));
+                }
+            },
             None if path.starts_with("http://") || path.starts_with("https://") => {
                 read.stops.push(Fault::Text(format!("-f {path}: Kubestep does not read from the network")));
             }

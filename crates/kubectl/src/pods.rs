@@ -2,6 +2,7 @@
 
 use crate::{
     fault::Fault,
+    fields::{Fields, label_selector},
     kc::{Flow, Kc},
 };
 use kubestep_model::{Kind, Object, Pod, text::Selector};
@@ -13,6 +14,12 @@ pub(crate) fn of(kc: &mut Kc<'_>, object: &Object) -> Flow<Result<Vec<Arc<Pod>>,
         Object::Deployment(o) => o.spec.selector.clone().unwrap_or_default().to_selector(),
         Object::ReplicaSet(o) => o.spec.selector.clone().unwrap_or_default().to_selector(),
         Object::Service(o) if !o.spec.selector.is_empty() => Ok(Selector::from_labels(&o.spec.selector)),
+        other if matches!(other.kind().name(), "StatefulSet" | "DaemonSet" | "Job") => {
+            label_selector(other.to_value().at("spec.selector")).unwrap_or_default().to_selector()
+        }
+        other if other.kind().name() == "ReplicationController" => {
+            Ok(Selector::from_labels(&other.to_value().labels("spec.selector")))
+        }
         other => {
             return Ok(Err(Fault::Text(format!("selector for {} not implemented", other.kind().name()))));
         }

@@ -1,4 +1,10 @@
-//! Splits a command line into words as a shell does.
+//! The terminal's shell: splits lines into words and runs what stands in them.
+
+mod filters;
+mod parse;
+mod run;
+
+pub use run::Shell;
 
 /// The words of a line: blanks separate, quotes and backslashes keep together. No variables, pipes or globs.
 /// Errors: what is wrong with the line, in a shell's words.

@@ -58,6 +58,8 @@ vectors! {
     printer_network_policy "printer-networkpolicy"
     printer_priority_class "printer-priorityclass"
     rollout_status_deployment "rollout-status-deployment"
+    rollout_status_daemon_set "rollout-status-daemonset"
+    rollout_status_stateful_set "rollout-status-statefulset"
     rollout_history "rollout-history"
     rollout_undo "rollout-undo"
 }

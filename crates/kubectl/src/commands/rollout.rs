@@ -1,9 +1,9 @@
 //! `kubectl rollout`: status, history, undo, restart, pause and resume.
 
 pub(crate) mod history;
-pub(crate) mod revisions;
 pub(super) mod pause;
 pub(super) mod restart;
+pub(crate) mod revisions;
 pub(crate) mod status;
 pub(crate) mod undo;
 

@@ -140,9 +140,10 @@ mod tests {
             .iter()
             .map(|r| format!("{} {}", r.target(), r.verbs.join(",")))
             .collect();
-        assert_eq!(
-            shown,
-            [" get", "deployments/scale get", "deployments.apps/scale get", "pods.apps get", "pods get,list"]
-        );
+        let want =
+            ["pods get,list", " get", "deployments/scale get", "deployments.apps/scale get", "pods.apps get"];
+        let want =
+            ["pods get,list", " get", "deployments/scale get", "deployments.apps/scale get", "pods.apps get"];
+        assert_eq!(shown, want);
     }
 }

@@ -29,7 +29,7 @@ pub(super) fn volume(o: &Value, now: Instant, _: bool) -> Row {
         common::name(o),
         o.quantity("spec.capacity.storage"),
         access_modes(o.at("spec.accessModes")),
-        o.text("spec.persistentVolumeReclaimPolicy"),
+        o.text_or("spec.persistentVolumeReclaimPolicy", "Retain"),
         phase(o),
         claim,
         class(o),

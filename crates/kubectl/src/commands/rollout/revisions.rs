@@ -52,12 +52,7 @@ fn template(revision: &ControllerRevision) -> PodTemplateSpec {
 }
 
 /// `kubectl rollout history` of one object.
-pub(super) fn show(
-    kc: &mut Kc<'_>,
-    format: &Format,
-    info: &Info,
-    revision: i64,
-) -> Flow<Result<(), Fault>> {
+pub(super) fn show(kc: &mut Kc<'_>, format: &Format, info: &Info, revision: i64) -> Flow<Result<(), Fault>> {
     let all = of(kc, &info.object)?;
     if format.is_human() {
         return Ok(view(&all, revision).map(|text| history::say(kc, info, revision, &text)));
@@ -95,12 +90,7 @@ fn view(all: &[ControllerRevision], revision: i64) -> Result<String, Fault> {
 
 /// Works out how to get back to a revision; 0 stands for the one before the last.
 /// Upstream: StatefulSetRollbacker, DaemonSetRollbacker.
-pub(crate) fn plan(
-    object: &Object,
-    all: &[ControllerRevision],
-    to: i64,
-    show: bool,
-) -> Result<Plan, Fault> {
+pub(crate) fn plan(object: &Object, all: &[ControllerRevision], to: i64, show: bool) -> Result<Plan, Fault> {
     if to < 0 {
         return Err(undo::not_found(to));
     }
@@ -130,7 +120,8 @@ mod tests {
     use super::*;
 
     fn revision(number: i64, image: &str) -> ControllerRevision {
-        let data = json!({"spec": {"template": {"$patch": "replace", "spec": {"containers": [{"image": image}]}}}});
+        let data =
+            json!({"spec": {"template": {"$patch": "replace", "spec": {"containers": [{"image": image}]}}}});
         ControllerRevision { revision: number, data, ..Default::default() }
     }
 
@@ -141,7 +132,9 @@ mod tests {
         let all = [revision(1, "a"), revision(3, "b")];
         let text = |to, all: &[ControllerRevision]| match plan(&object, all, to, false) {
             Ok(Plan::Say(text)) => text,
-            Ok(Plan::Patch(patch)) => patch.pointer("/spec/template/spec/containers/0/image").expect("it").to_string(),
+            Ok(Plan::Patch(patch)) => {
+                patch.pointer("/spec/template/spec/containers/0/image").expect("it").to_string()
+            }
             Err(fault) => fault.text(),
         };
         assert_eq!(text(0, &all), "\"a\"");
@@ -149,6 +142,9 @@ mod tests {
         assert_eq!(text(3, &all), "skipped rollback (current template already matches revision 3)");
         assert_eq!(text(2, &all), "unable to find specified revision 2 in history");
         assert_eq!(text(0, &all[..1]), "no last revision to roll back to");
-        assert_eq!(view(&all, 0).expect("a table"), "REVISION  CHANGE-CAUSE\n1         <none>\n3         <none>\n");
+        assert_eq!(
+            view(&all, 0).expect("a table"),
+            "REVISION  CHANGE-CAUSE\n1         <none>\n3         <none>\n"
+        );
     }
 }
