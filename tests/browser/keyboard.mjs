@@ -80,3 +80,66 @@ test("the slider moves by steps, Home and End", async () => {
     await page.until("the slider says where it is", async () => words.test(await page.slider.getAttribute("aria-valuetext")));
   });
 });
+
+test("a dialog keeps the focus, and Esc gives it back to where it was", async () => {
+  await visit(async (page) => {
+    const keys = page.tab.keyboard;
+    const label = () => page.tab.evaluate(() => document.activeElement.getAttribute("aria-label") || document.activeElement.id);
+    const inside = () => page.tab.evaluate(() => document.activeElement.closest("[role=dialog]") !== null);
+    await page.slider.focus();
+    await keys.press("?");
+    await page.until("the dialog has the focus", inside);
+    for (const key of ["Tab", "Tab", "Tab", "Tab", "Shift+Tab", "Shift+Tab", "Shift+Tab", "Shift+Tab"]) {
+      await keys.press(key);
+      assert.ok(await inside(), `${key} left the dialog for ${await label()}`);
+    }
+    const step = await page.at();
+    await page.button("Close").focus();
+    await keys.press("s");
+    assert.equal(await page.at(), step, "the page behind does not hear keys");
+    await keys.press("Escape");
+    await page.until("the focus is back", async () => (await label()) === "Timeline");
+    assert.equal(await page.tab.getByRole("dialog").count(), 0);
+
+    await page.tab.locator("#open-models").click();
+    await page.tab.getByRole("dialog", { name: "What is modelled" }).waitFor();
+    await page.button("Close").click();
+    await page.until("the focus is back on its button", async () => (await label()) === "open-models");
+  });
+});
+
+test("a menu closes when the person turns to something else, and an act in it keeps the focus on the page", async () => {
+  await visit(async (page) => {
+    const menu = page.tab.locator("[role=menu]");
+    await page.button("Break it").click();
+    await menu.waitFor();
+    await page.tab.keyboard.press("Tab");
+    await menu.waitFor({ state: "detached" });
+    await page.button("Faults").click();
+    await menu.waitFor();
+    await page.tab.locator(".clock").click();
+    await menu.waitFor({ state: "detached" });
+    await page.tab.locator("[id^=open-node-]").last().click();
+    await page.choose(/^Remove/);
+    await page.until("the node is gone", async () => (await page.tab.locator("[id^=open-node-]").count()) === 2);
+    await page.until("the focus is somewhere", () => page.tab.evaluate(() => document.activeElement !== document.body));
+  });
+});
+
+test("letters on the board jump to a name; what is a key of its own does so with Shift", async () => {
+  await visit(async (page) => {
+    const keys = page.tab.keyboard;
+    const focused = () => page.tab.evaluate(() => document.activeElement.innerText.replace(/\s+/g, " "));
+    const step = await page.at();
+    await page.tree.getByRole("treeitem").first().focus();
+    await keys.press("Shift+C");
+    await page.until("the next name with c", async () => /^Deployment/.test(await focused()));
+    await page.tab.waitForTimeout(1000);
+    const suffixes = await page.tree.locator("[id^=pod-] .id").allTextContents();
+    const suffix = suffixes.find((s) => !/^[12]/.test(s));
+    await keys.press(/[a-z]/.test(suffix[0]) ? `Shift+${suffix[0].toUpperCase()}` : suffix[0]);
+    await keys.type(suffix.slice(1, 4));
+    await page.until("the pod by its suffix", async () => (await focused()).includes(suffix));
+    assert.equal(await page.at(), step, "no step was made");
+  });
+});

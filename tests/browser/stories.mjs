@@ -111,3 +111,51 @@ test("playing moves the clock by itself and stops when asked", async () => {
     assert.equal(await page.at(), at);
   });
 });
+
+test("the what-if is a switch among the faults, is marked on every panel, and travels in the link", async () => {
+  let link;
+  const marked = (page) => page.tab.evaluate(() => [".desired", ".cluster", ".inspect", ".time", ".dock"].map((s) => getComputedStyle(document.querySelector(s)).borderTopStyle));
+  await visit(async (page) => {
+    assert.ok(!(await marked(page)).includes("dashed"));
+    await page.button("Faults").click();
+    await page.tab.getByRole("menuitemcheckbox", { name: /^What if: no selector check/ }).click();
+    await page.until("the verdict says so", async () => /what if/.test(await page.text(page.verdict)));
+    assert.deepEqual(await marked(page), Array(5).fill("dashed"));
+    assert.match(await page.text(page.tab.locator(".stage-head")), /what if: no selector check/);
+    await page.button("Share").click();
+    link = await page.until("a link", () => page.tab.getByRole("textbox", { name: "Link" }).inputValue());
+    await page.tab.keyboard.press("Escape");
+  });
+  await visit(async (page) => {
+    await page.until("the mark is there again", async () => /what if/.test(await page.text(page.verdict)));
+    assert.deepEqual(await marked(page), Array(5).fill("dashed"));
+    await page.button("Faults ✦").click();
+    await page.tab.getByRole("menuitemcheckbox", { name: /^What if: no selector check/ }).click();
+    await page.until("it is off again", async () => !/what if/.test(await page.text(page.verdict)));
+    assert.ok(!(await marked(page)).includes("dashed"));
+  }, { fragment: "#" + link.split("#")[1] });
+});
+
+test("dragging time follows the pointer, also beside the score", async () => {
+  await visit(async (page) => {
+    await page.apply();
+    await page.press("Run until calm");
+    const last = await page.last();
+    const box = await page.slider.boundingBox();
+    const head = await page.tab.locator(".playhead").boundingBox();
+    const mouse = page.tab.mouse;
+    await mouse.move(head.x + head.width / 2, box.y + box.height / 2);
+    await mouse.down();
+    await mouse.up();
+    await page.rest();
+    assert.equal(await page.at(), last, "a press on the playhead moves nothing");
+    await mouse.move(head.x, box.y + box.height / 2);
+    await mouse.down();
+    await mouse.move(box.x + 200, box.y - 150, { steps: 8 });
+    await page.until("an older moment is shown", async () => (await page.at()) < last);
+    await mouse.move(box.x + 1, box.y - 150, { steps: 4 });
+    await mouse.up();
+    await page.until("the first step of the left end", async () => (await page.at()) < 5);
+    assert.equal(await page.tab.evaluate(() => document.activeElement.getAttribute("aria-label")), "Timeline");
+  });
+});

@@ -118,10 +118,16 @@ fn begin(send: Send) {
             told.emit(Msg::Away);
         }
     });
+    let focus = Closure::<dyn FnMut(FocusEvent)>::new(|e: FocusEvent| {
+        if let Some(element) = e.target().and_then(|t| t.dyn_into().ok()) {
+            effects::focused(element);
+        }
+    });
     let told = send.clone();
     let address = Closure::<dyn FnMut()>::new(move || told.emit(Msg::Fragment(browser::fragment())));
     let key = Closure::<dyn FnMut(KeyboardEvent)>::new(move |e: KeyboardEvent| key(&e, &send));
-    let listeners: [(&str, &js_sys::Function); 4] = [
+    let listeners: [(&str, &js_sys::Function); 5] = [
+        ("focusin", focus.as_ref().unchecked_ref()),
         ("pointerdown", away.as_ref().unchecked_ref()),
         ("resize", resized.as_ref().unchecked_ref()),
         ("hashchange", address.as_ref().unchecked_ref()),
@@ -132,6 +138,7 @@ fn begin(send: Send) {
     }
     resized.forget();
     away.forget();
+    focus.forget();
     address.forget();
     key.forget();
 }

@@ -69,6 +69,11 @@ pub(crate) fn address_of(text: &str) -> String {
     format!("{}{path}#{text}", location.origin().unwrap_or_default())
 }
 
+/// The element around an event's target that matches. (`current_target` is the root: listeners are delegated to it.)
+pub(crate) fn closest(event: &web_sys::Event, selector: &str) -> Option<Element> {
+    event.target()?.dyn_into::<Element>().ok()?.closest(selector).ok().flatten()
+}
+
 /// Gives the focus to an element, once it is drawn.
 pub(crate) fn focus(id: &str) {
     if let Some(element) = by_id(id).and_then(|e| e.dyn_into::<HtmlElement>().ok()) {

@@ -25,6 +25,7 @@ pub(crate) fn perform(effect: Effect, state: &State, send: &Send) {
         Effect::Restart => browser::later(50, move || start_engine(&send)),
         Effect::Drawn(id) => browser::next_picture(move |_| {
             mark_first_frame();
+            find_focus();
             send(Msg::Time(TimeMsg::Drawn(id)));
         }),
         Effect::NextSlice => next_slice(send),
@@ -63,6 +64,32 @@ pub(crate) fn perform(effect: Effect, state: &State, send: &Send) {
 thread_local! {
     /// What had the focus before something floated.
     static BEFORE: RefCell<Option<HtmlElement>> = const { RefCell::new(None) };
+}
+
+thread_local! {
+    /// What has the focus, or had it last.
+    static FOCUSED: RefCell<Option<HtmlElement>> = const { RefCell::new(None) };
+}
+
+/// Something got the focus.
+pub(crate) fn focused(element: HtmlElement) {
+    FOCUSED.with(|f| *f.borrow_mut() = Some(element));
+}
+
+/// A picture may have taken away what had the focus: it goes to the board's tab stop, or to the cluster.
+fn find_focus() {
+    let lost = FOCUSED.with(|f| f.borrow().as_ref().is_some_and(|e| !e.is_connected()));
+    let nowhere = browser::document().active_element().is_none_or(|e| e.tag_name() == "BODY");
+    if !(lost && nowhere) {
+        return;
+    }
+    let gone = FOCUSED.with(|f| f.borrow_mut().take()).map(|e| e.id()).unwrap_or_default();
+    let on_board = ["row-", "pod-"].iter().any(|start| gone.starts_with(start));
+    let stop = browser::document().query_selector("[role=tree] [tabindex=\"0\"]").ok().flatten();
+    match stop.filter(|_| on_board).and_then(|e| e.dyn_into::<HtmlElement>().ok()) {
+        Some(stop) => drop(stop.focus()),
+        None => browser::focus("cluster"),
+    }
 }
 
 /// Of one thing that floats after another, the first opener counts.

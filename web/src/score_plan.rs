@@ -58,7 +58,7 @@ pub struct Score {
     pub now: f64,
 }
 
-/// Plans the score. `lanes[i]` says in which drawn lane the engine's lane `i` is; `api` is the API server's.
+/// Plans the score. `lanes[i]` says in which drawn lane the engine's lane `i` is (`usize::MAX`: in none); `api` is the API server's.
 pub fn plan(
     timeline: &Timeline,
     head: &Head,
@@ -157,11 +157,16 @@ fn thin(
     split: bool,
 ) -> Vec<(f64, usize)> {
     let mut drawn: Vec<(f64, usize)> = Vec::new();
-    let mut last: Vec<f64> = vec![f64::MIN; lanes.iter().max().map_or(1, |m| m + 1).max(api + 1)];
+    let most = lanes.iter().filter(|l| **l != usize::MAX).max().map_or(1, |m| m + 1);
+    let mut last: Vec<f64> = vec![f64::MIN; most.max(api + 1)];
     let mut last_any = f64::MIN;
     for (i, mark) in timeline.marks.iter().enumerate().skip(before) {
         let lane = lanes.get(mark.lane as usize).copied().unwrap_or(api);
         let here = x[i + 1];
+        if lane == usize::MAX {
+            // Nobody's act.
+            continue;
+        }
         if split {
             for (l, at) in [(Some(lane), here), ((mark.stored && lane != api).then_some(api), here + 4.0)] {
                 if let Some(l) = l.filter(|&l| at - last[l] >= 4.0) {

@@ -53,6 +53,10 @@ pub trait Controller: Sync + Debug {
     }
     /// What it watches.
     fn watches(&self) -> &'static [Watch];
+    /// The kind whose objects are its own: the first that it watches. `None`: it looks after objects of every kind.
+    fn own(&self) -> Option<Kind> {
+        self.watches().first().map(|w| w.kind)
+    }
     /// How many keys it works on at the same time (upstream's default).
     fn workers(&self) -> usize {
         5

@@ -113,6 +113,9 @@ impl Controller for GarbageCollector {
     fn watches(&self) -> &'static [Watch] {
         &WATCHES
     }
+    fn own(&self) -> Option<Kind> {
+        None
+    }
     fn workers(&self) -> usize {
         20
     }

@@ -48,6 +48,12 @@ pub static ALL: &[&dyn Controller] = &[
     &node::TaintEviction,
 ];
 
+/// Whether a loop acts on objects of this kind as its own.
+pub fn acts_on(kind: Kind) -> bool {
+    // Scheduler and kubelets are agents: pods and nodes are theirs.
+    matches!(kind, Kind::Pod | Kind::Node) || ALL.iter().any(|c| c.own() == Some(kind))
+}
+
 /// The one key of a loop that runs by time and not by objects.
 pub fn period_key() -> Key {
     Key::new(Kind::Namespace, "", "")

@@ -36,7 +36,13 @@ impl Engine {
                     }
                     return;
                 }
-                None => self.at_once(&command, out),
+                None => {
+                    let stop = self.at_once(&command, out);
+                    if self.behind && self.run.is_none() {
+                        self.picture(out);
+                    }
+                    stop
+                }
             },
         };
         out.push(done(id, stop, 0));
@@ -108,6 +114,9 @@ impl Engine {
         out: &mut Vec<Update>,
     ) {
         session.limit = Duration::from_millis(self.limit_millis);
+        for doc in &files {
+            session.sees(doc);
+        }
         let (opening, select) = scenarios::opening(&session.scenario);
         out.push(Update::Loaded(Loaded {
             scenario: session.scenario.clone(),
@@ -135,15 +144,17 @@ impl Engine {
     /// Commands that are answered in one go.
     fn at_once(&mut self, command: &Command, out: &mut Vec<Update>) -> Stop {
         let Some(session) = self.session.as_mut() else { return refused("Nothing is loaded.") };
-        match command {
+        let named = match command {
             Command::Check { doc, .. } | Command::BreakMenu { doc } | Command::Apply { doc } => {
                 session.sees(doc)
             }
             Command::Kubectl { files, .. } | Command::Share { files } => {
-                files.iter().for_each(|doc| session.sees(doc))
+                files.iter().fold(false, |news, doc| session.sees(doc) | news)
             }
-            _ => {}
-        }
+            _ => false,
+        };
+        // The registry shows what files name.
+        self.behind |= named;
         match command {
             Command::Back if session.step() == 0 => return refused("No step before this one."),
             Command::Back => session.seek(session.step() - 1),

@@ -8,7 +8,11 @@ use std::collections::BTreeMap;
 #[derive(Debug, Default)]
 pub(crate) struct Ids {
     given: BTreeMap<String, Id>,
+    typed: BTreeMap<String, Id>,
 }
+
+/// From here on numbers are those of images that only files name.
+const TYPED: u32 = 1 << 31;
 
 impl Ids {
     /// The number that a name has.
@@ -31,6 +35,16 @@ impl Ids {
         for name in names {
             self.of(&format!("image:{}", short_image(name)));
         }
+    }
+
+    /// The number of an image. Those that no pod has ever wanted come after all others, so that what is typed or looked
+    /// at does not change any other number.
+    pub(crate) fn image(&mut self, name: &str) -> Id {
+        if let Some(id) = self.get(&format!("image:{name}")) {
+            return id;
+        }
+        let next = u32::try_from(self.typed.len()).unwrap_or(u32::MAX);
+        *self.typed.entry(name.into()).or_insert(Id(TYPED.saturating_add(next)))
     }
 
     /// The number of a program that a person started.

@@ -12,7 +12,7 @@ use crate::{
     session::{Session, key_of},
     view,
 };
-use kubestep_model::{Object, client::Stream};
+use kubestep_model::{Deployment, Object, client::Stream};
 use kubestep_protocol::{Body, Details, FrameId, ObjectRef, Rich, Span, Tab};
 use std::collections::BTreeMap;
 
@@ -36,8 +36,16 @@ pub(crate) fn details(session: &Session, object: &ObjectRef, tab: Tab, frame: Fr
         tag: found.as_ref().map_or_else(Rich::default, |o| tag(session, o)),
         pair: found.as_ref().and_then(|o| pair::pair(session, o)),
         gap: found.as_ref().and_then(|o| view::gap(session, o)),
+        deadline: found.as_ref().and_then(deadline),
         body,
     }
+}
+
+/// How long a Deployment may make no progress before it says that it is late.
+fn deadline(object: &Object) -> Option<u64> {
+    // The largest number means: never.
+    let seconds = object.get::<Deployment>()?.spec.progress_deadline_seconds.filter(|s| *s < i32::MAX)?;
+    u64::try_from(seconds).ok()?.checked_mul(1000)
 }
 
 /// The object does not exist now: it is not there yet, or not any more.

@@ -32,6 +32,10 @@ pub struct Engine {
     /// The last picture that the page has, and the number of the next.
     shown: Option<Frame>,
     next_frame: u32,
+    /// The picture that was sent and not drawn yet: while a run goes on there is no other before it is.
+    undrawn: Option<FrameId>,
+    /// The run has gone on since the last picture.
+    behind: bool,
     select: Option<ObjectRef>,
     tab: Tab,
     limit_millis: u64,
@@ -49,7 +53,10 @@ impl Engine {
         let Request { id, command } = request;
         let mut out = vec![];
         match command {
-            Command::Drawn(_) => return out,
+            Command::Drawn(frame) => {
+                self.undrawn = self.undrawn.filter(|sent| *sent > frame);
+                return out;
+            }
             Command::Hello => {
                 out.push(Update::Hello(hello()));
                 out.push(done(id, Stop::Finished, 0));
@@ -60,7 +67,12 @@ impl Engine {
                 out.push(done(id, Stop::Finished, 0));
             }
             command => {
-                if let Some((running, run)) = self.run.take().filter(|_| !command_keeps_running(&command)) {
+                if !command_keeps_running(&command)
+                    && let Some((running, run)) = self.run.take()
+                {
+                    if self.behind {
+                        self.picture(&mut out);
+                    }
                     out.push(done(running, Stop::Interrupted, run.steps()));
                 }
                 self.answer(id, command, &mut out);
@@ -74,7 +86,8 @@ impl Engine {
         self.run.is_some()
     }
 
-    /// Goes on with the run by at most `budget` inner steps.
+    /// Goes on with the run by at most `budget` inner steps. A picture comes when the page has drawn the one before, and
+    /// at the end.
     pub fn idle(&mut self, budget: u32) -> Vec<Update> {
         let mut out = vec![];
         let (Some((id, mut run)), Some(session)) = (self.run.take(), self.session.as_mut()) else {
@@ -82,10 +95,13 @@ impl Engine {
         };
         let stop = run.slice(session, budget);
         let (steps, kept) = (run.steps(), run.worth_keeping());
+        self.behind = true;
         if stop.is_none() {
             self.run = Some((id, run));
         }
-        self.picture(&mut out);
+        if stop.is_some() || self.undrawn.is_none() {
+            self.picture(&mut out);
+        }
         if let Some(stop) = stop {
             if kept {
                 self.keep(&mut out);
@@ -110,6 +126,8 @@ impl Engine {
         if let Some(object) = &self.select {
             out.push(Update::Details(Box::new(inspect::details(session, object, self.tab, frame.head.id))));
         }
+        self.undrawn = Some(frame.head.id);
+        self.behind = false;
         self.shown = Some(frame);
     }
 }

@@ -101,7 +101,9 @@ pub(crate) fn load(id: &str) -> Option<(Session, Vec<Doc>)> {
     session.scenario_inputs = session.track().saved.len();
     session.scenario_steps = session.history.last();
     let docs: Vec<Doc> = files.into_iter().map(|(name, text)| Doc { name, text }).collect();
-    docs.iter().for_each(|doc| session.sees(doc));
+    for doc in &docs {
+        session.sees(doc);
+    }
     Some((session, docs))
 }
 

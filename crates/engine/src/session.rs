@@ -88,6 +88,8 @@ pub(crate) struct Session {
     pub(crate) limit: Duration,
     /// The names of the editor's files, as far as they have been seen.
     pub(crate) files: BTreeSet<String>,
+    /// The images that each of them names, as far as it has been read.
+    named: BTreeMap<String, Vec<String>>,
 }
 
 impl Session {
@@ -116,6 +118,7 @@ impl Session {
             scenario_steps: 0,
             limit: Duration::from_secs(300),
             files: BTreeSet::new(),
+            named: BTreeMap::new(),
         }
     }
 
@@ -174,10 +177,20 @@ impl Session {
     }
 
     /// A file of the editor was named: Tab may offer it from now on.
-    pub(crate) fn sees(&mut self, doc: &Doc) {
-        if self.files.len() < MOST_FILES && doc.name.len() < 200 {
-            self.files.insert(doc.name.clone());
+    /// Whether it names other images than before.
+    pub(crate) fn sees(&mut self, doc: &Doc) -> bool {
+        if self.files.len() >= MOST_FILES || doc.name.len() >= 200 {
+            return false;
         }
+        self.files.insert(doc.name.clone());
+        let named = images_in(&doc.text);
+        let before = self.named.insert(doc.name.clone(), named);
+        before.as_ref().map_or(&[][..], Vec::as_slice) != self.named[&doc.name].as_slice()
+    }
+
+    /// The images that the files name.
+    pub(crate) fn named(&self) -> impl Iterator<Item = &str> {
+        self.named.values().flatten().map(String::as_str)
     }
 
     /// Looks at a step for good.
@@ -399,6 +412,28 @@ impl Session {
     pub(crate) fn object(&self, object: &ObjectRef) -> Option<&Object> {
         self.shown.store().get(&key_of(object)?)
     }
+}
+
+/// So many images of one file are shown, and so long a text is looked through.
+const MOST_IMAGES: usize = 40;
+const MOST_READ: usize = 1 << 20;
+
+/// The images that a manifest names, whether it can be read as a whole or not: a person may be in the middle of a line.
+fn images_in(text: &str) -> Vec<String> {
+    if text.len() > MOST_READ {
+        return vec![];
+    }
+    let image = |line: &str| {
+        let line = line.trim_start().trim_start_matches("- ").trim_start();
+        let value = ["image:", "\"image\":", "'image':"].iter().find_map(|key| line.strip_prefix(key))?;
+        let value = value.split('#').next()?.trim().trim_end_matches(',').trim_matches(['"', '\'']);
+        let fits = |c: char| c.is_ascii_alphanumeric() || "./:_@-".contains(c);
+        (!value.is_empty() && value.len() <= 200 && value.chars().all(fits)).then(|| value.to_string())
+    };
+    let mut found: Vec<String> = text.lines().filter_map(image).take(MOST_IMAGES).collect();
+    found.sort();
+    found.dedup();
+    found
 }
 
 /// The key that a reference means.

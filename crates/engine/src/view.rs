@@ -10,6 +10,7 @@ mod pods;
 mod rows;
 mod terminal;
 mod timeline;
+mod workloads;
 
 pub(crate) use pods::{Made, status_words};
 pub(crate) use rows::gap;

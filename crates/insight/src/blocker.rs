@@ -50,6 +50,11 @@ pub enum Blocker {
         reason: String,
         absent: bool,
     },
+    /// A claim that no volume is bound to.
+    Volume {
+        claim: String,
+        message: String,
+    },
     /// A config map, secret or volume that is missing.
     Configuration {
         message: String,
@@ -105,6 +110,7 @@ impl Blocker {
             Blocker::Turn => "turn",
             Blocker::NothingFits { .. } => "nothing-fits",
             Blocker::Image { .. } => "image",
+            Blocker::Volume { .. } => "volume",
             Blocker::Configuration { .. } => "configuration",
             Blocker::Ends { .. } => "ends",
             Blocker::Probe { .. } => "probe",
@@ -137,6 +143,7 @@ pub(crate) fn next(world: &World, object: &Object) -> Next {
         }
         Object::Node(_) => Next::End(Blocker::UnderWay),
         Object::Namespace(_) => Next::End(Blocker::UnderWay),
+        Object::Custom(custom) => crate::whole::next(world, object, custom),
         _ => Next::End(Blocker::NoLoop),
     }
 }
@@ -156,7 +163,7 @@ fn ending(world: &World, object: &Object) -> Blocker {
 }
 
 /// A loop of the controller manager that cannot act, or the whole process.
-fn loop_fault(world: &World, name: &str, kinds: &[Kind]) -> Option<Blocker> {
+pub(crate) fn loop_fault(world: &World, name: &str, kinds: &[Kind]) -> Option<Blocker> {
     let manager = world.process(&ProcessId::Manager)?;
     if manager.health != kubestep_cluster::Health::Up {
         return Some(Blocker::LoopStopped { who: "kube-controller-manager".into() });
@@ -201,18 +208,12 @@ fn deployment(world: &World, object: &Object, d: &Deployment) -> Next {
 
 fn replica_set(world: &World, object: &Object, set: &ReplicaSet) -> Next {
     let pods = pods_of(world.store(), object);
-    let open = |p: &&&Pod| crate::gap::is_open(p) && !p.metadata.is_terminating();
-    // A pod that stalls says more than one that is under way; of those, the oldest.
-    let worst = pods
-        .iter()
-        .filter(open)
-        .max_by_key(|p| (of_pod(world, p).stalls(), std::cmp::Reverse(p.metadata.creation_timestamp)));
     let short =
         i32::try_from(pods.iter().filter(|p| p.is_active()).count()).unwrap_or(i32::MAX) < set.replicas();
     if let Some(failure) = set.condition("ReplicaFailure").filter(|c| c.status == "True" && short) {
         return Next::End(refused(&failure.message));
     }
-    if let Some(pod) = worst {
+    if let Some(pod) = worst(world, &pods) {
         return Next::Object(pod.key());
     }
     let fault = loop_fault(world, "replicaset", &[Kind::ReplicaSet, Kind::Pod]);
@@ -224,7 +225,14 @@ fn replica_set(world: &World, object: &Object, set: &ReplicaSet) -> Next {
     Next::End(fault.unwrap_or(waits))
 }
 
-fn refused(message: &str) -> Blocker {
+/// Of pods that are not where they are to be: one that stalls says more than one that is under way; of those, the oldest.
+pub(crate) fn worst<'a>(world: &World, pods: &[&'a Pod]) -> Option<&'a Pod> {
+    let open = |p: &&Pod| crate::gap::is_open(p) && !p.metadata.is_terminating();
+    let key = |p: &&Pod| (of_pod(world, p).stalls(), std::cmp::Reverse(p.metadata.creation_timestamp));
+    pods.iter().copied().filter(open).max_by_key(key)
+}
+
+pub(crate) fn refused(message: &str) -> Blocker {
     let how = if message.contains("exceeded quota") || message.contains("failed quota") {
         Refusal::Quota
     } else if message.contains("usage per") {

@@ -120,6 +120,7 @@ fn said(world: &World, object: &Object) -> Said {
                 field("status.conditions[Ready]", format!("{}: {}", c.reason, c.message))
             })
         }
+        Object::Custom(_) => last_warning(world, &key),
         _ => Said::Nobody,
     }
 }

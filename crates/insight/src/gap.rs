@@ -19,7 +19,7 @@ pub struct Measure {
 }
 
 impl Measure {
-    fn counted(have: i32, want: i32, distance: i64) -> Self {
+    pub(crate) fn counted(have: i32, want: i32, distance: i64) -> Self {
         Measure {
             want: want.to_string(),
             have: have.to_string(),
@@ -29,7 +29,7 @@ impl Measure {
         }
     }
 
-    fn stage(want: &str, have: &str, distance: u64) -> Self {
+    pub(crate) fn stage(want: &str, have: &str, distance: u64) -> Self {
         Measure { want: want.into(), have: have.into(), text: have.into(), distance, deadline: None }
     }
 }
@@ -44,6 +44,7 @@ pub fn measure(object: &Object) -> Option<Measure> {
         Object::ReplicaSet(set) => ending.or_else(|| replica_set_gap(set)),
         Object::Node(node) => ending.or_else(|| node_gap(node)),
         Object::Namespace(ns) => ending.or_else(|| namespace_gap(ns)),
+        Object::Custom(custom) => ending.or_else(|| crate::whole::measure(object, custom)),
         _ => ending,
     }
 }

@@ -106,13 +106,18 @@ impl Gaps {
     }
 }
 
-/// Deployments speak for their ReplicaSets, those for their pods.
+/// Deployments speak for their ReplicaSets, CronJobs for their jobs, all owners for their pods.
 fn rank(key: &Key) -> u8 {
     use kubestep_model::Kind;
     match key.kind {
         Kind::Deployment => 0,
         Kind::ReplicaSet => 1,
         Kind::Pod => 2,
+        Kind::Other(row) => match row.kind {
+            "CronJob" => 0,
+            "StatefulSet" | "DaemonSet" | "ReplicationController" | "Job" => 1,
+            _ => 3,
+        },
         _ => 3,
     }
 }

@@ -12,6 +12,7 @@ pub mod look;
 pub mod requests;
 pub mod sweep;
 mod verdict;
+mod whole;
 
 pub use blocker::{Blocker, Refusal};
 pub use chain::{Link, Said, end, why};

@@ -1,7 +1,9 @@
 //! Who belongs to whom in a store.
 
 use kubestep_cluster::Store;
-use kubestep_model::{Deployment, Kind, Object, Pod, ReplicaSet, Service, text::Selector};
+use kubestep_model::{
+    CronJob, Deployment, Job, Kind, Object, Pod, ReplicaSet, Service, Whole, text::Selector,
+};
 
 /// The annotation that numbers a Deployment's ReplicaSets.
 const REVISION: &str = "deployment.kubernetes.io/revision";
@@ -18,11 +20,14 @@ pub fn children<'a>(
         .filter(move |o| o.meta().controller().is_some_and(|c| c.uid == uid))
 }
 
-/// The pods that an object stands for: its own, or those of the ReplicaSets it manages.
+/// The pods that an object stands for: its own, or those of the ReplicaSets or jobs it manages.
 pub fn pods_of<'a>(store: &'a Store, owner: &Object) -> Vec<&'a Pod> {
     match owner {
         Object::Deployment(_) => {
             children(store, owner, Kind::ReplicaSet).flat_map(|set| pods_of(store, set)).collect()
+        }
+        _ if owner.kind() == CronJob::KIND => {
+            children(store, owner, Job::KIND).flat_map(|job| pods_of(store, job)).collect()
         }
         _ => children(store, owner, Kind::Pod).filter_map(|o| o.get::<Pod>()).collect(),
     }

@@ -19,6 +19,8 @@ pub struct Details {
     pub pair: Option<Pair>,
     /// The gap.
     pub gap: Option<Gap>,
+    /// Its own deadline for closing a gap, in milliseconds, whether one is open or not (progressDeadlineSeconds).
+    pub deadline: Option<u64>,
     /// The shown tab.
     pub body: Body,
 }

@@ -45,8 +45,7 @@ pub(crate) fn Cluster(props: &Props) -> Html {
                     },
                     Some(frame) => html! {
                         <>
-                        <Loops loops={frame.loops.clone()} log={frame.head.log.clone()} revision={frame.head.revision} now={frame.head.now}
-                            step={frame.head.moment.step} />
+                        <Loops frame={frame.clone()} />
                         <div class="teacher answer"><b>{"Which loop is getting nowhere?"}</b>{" "}
                             { if frame.head.nowhere.is_empty() { html! { {"None: each does its part, or has nothing to do."} } }
                               else { rich(&frame.head.nowhere, frame.head.now, &send) } }

@@ -53,7 +53,7 @@ pub(crate) fn gap_card(details: &Details, now: At, limit: u64) -> Html {
     html! {
         <div class="gapcard">
             { for details.pair.as_ref().map(pair) }
-            <div>{ hero(details.gap.as_ref(), now, limit) }{ ruler(details.gap.as_ref(), now, limit) }</div>
+            <div>{ hero(details.gap.as_ref(), now, limit) }{ ruler(details, now, limit) }</div>
         </div>
     }
 }
@@ -95,9 +95,9 @@ fn hero(gap: Option<&Gap>, now: At, limit: u64) -> Html {
 }
 
 /// The whole age on one line, with the person's limit and the object's own deadline.
-fn ruler(gap: Option<&Gap>, now: At, limit: u64) -> Html {
-    let open = gap.map(|g| now.0.saturating_sub(g.opened.0));
-    let deadline = gap.and_then(|g| g.deadline);
+fn ruler(details: &Details, now: At, limit: u64) -> Html {
+    let open = details.gap.as_ref().map(|g| now.0.saturating_sub(g.opened.0));
+    let deadline = details.gap.as_ref().and_then(|g| g.deadline).or(details.deadline);
     let reach = [open.unwrap_or(0) * 11 / 10, limit * 3 / 2, deadline.unwrap_or(0) * 5 / 4]
         .into_iter()
         .max()
@@ -113,7 +113,8 @@ fn ruler(gap: Option<&Gap>, now: At, limit: u64) -> Html {
             age(d)
         ),
         (Some(open), None) => format!("The gap is {} old. Your limit is {}.", age(open), age(limit)),
-        (None, _) => format!("No gap. Your limit is {}.", age(limit)),
+        (None, Some(d)) => format!("No gap. Your limit is {}, the deadline {}.", age(limit), age(d)),
+        (None, None) => format!("No gap. Your limit is {}.", age(limit)),
     };
     let near = deadline.is_some_and(|d| (x(d) - x(limit)).abs() < 130.0 && d > limit);
     let ticks = (0..=most / unit).map(|i| {

@@ -58,7 +58,7 @@ fn subject(object: &ObjectRef, details: Option<&Details>, now: At, state: &State
     let tag = details.map(|d| d.tag.clone()).filter(|t| !t.is_empty());
     html! {
         <div class="subject">
-            <span class="kind">{object.kind.clone()}</span><b title={object.name.clone()}>{object.name.clone()}</b>
+            <span class="kind">{object.kind.clone()}</span>{ name(&object.name) }
             <span class="ns">{space}{ for tag.map(|t| html! { <>{" · "}{ rich(&t, now, send) }</> }) }</span>
             { for pod.map(|p| html! {
                 <span class="anchor">
@@ -69,6 +69,12 @@ fn subject(object: &ObjectRef, details: Option<&Details>, now: At, state: &State
             }) }
         </div>
     }
+}
+
+/// A name may end early, but not its last part: that tells it from its siblings.
+fn name(name: &str) -> Html {
+    let (start, end) = name.rfind('-').filter(|_| name.len() > 24).map_or((name, ""), |i| name.split_at(i));
+    html! { <b class="subject-name" title={name.to_string()}><span class="cut">{start.to_string()}</span><span>{end.to_string()}</span></b> }
 }
 
 /// What can be done to a pod.

@@ -1,5 +1,6 @@
 //! The API server in the middle; every controller is drawn as the loop it is: sees (in), thinks, asks (out).
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use kubestep_protocol::*;
@@ -12,57 +13,88 @@ use crate::store::{Send, on, use_send};
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct Props {
-    pub(crate) loops: Vec<Arc<Loop>>,
-    pub(crate) log: Vec<LogLine>,
-    pub(crate) revision: u64,
-    pub(crate) now: At,
-    pub(crate) step: u32,
+    pub(crate) frame: Rc<Frame>,
 }
 
-/// Above this many cards, idle loops fold to one line each.
-const CARDS: usize = 10;
+/// So many kubelets have a card; the others a line.
+const KUBELETS: usize = 4;
 
 /// The view.
 #[component]
 pub(crate) fn Loops(props: &Props) -> Html {
     let send = use_send();
-    let right = |l: &Loop| matches!(l.who, Who::Scheduler | Who::Kubelet | Who::Node);
-    let (mut lefts, mut rights): (Vec<_>, Vec<_>) = props.loops.iter().partition(|l| !right(l));
-    // Both sides about equally long.
-    while lefts.len() > rights.len() + 2 {
-        rights.extend(lefts.pop());
-    }
-    let rows = lefts.len().max(rights.len()).max(1);
-    let fold = props.loops.len() > CARDS;
-    let side = |list: &[&Arc<Loop>], card: usize, wire: usize| -> Html {
-        list.iter()
-            .enumerate()
-            .map(|(i, l)| html! { <>{ one(l, card, i + 1, fold, props, &send) }{ wires(l, wire, i + 1) }</> })
-            .collect()
+    let frame = &props.frame;
+    let mut kubelets = 0;
+    let (cards, lines): (Vec<_>, Vec<_>) =
+        frame.loops.iter().partition(|l| has_card(l, frame, &mut kubelets));
+    let right = |l: &&Arc<Loop>| matches!(l.who, Who::Scheduler | Who::Kubelet | Who::Node);
+    let (rights, lefts): (Vec<_>, Vec<_>) = cards.into_iter().partition(right);
+    let side = |list: &[&Arc<Loop>], left: bool| -> Html {
+        let row = |l: &&Arc<Loop>| {
+            let (card, wires) = (one(l, frame, &send), wires(l, left));
+            html! { <div class="loop-row" key={l.id.0}>{ if left { html! { <>{card}{wires}</> } } else { html! { <>{wires}{card}</> } } }</div> }
+        };
+        list.iter().map(row).collect()
     };
     html! {
-        <div class="loops" role="group" aria-label="Loops">
-            { spine(props, rows, &send) }
-            { side(&lefts, 1, 2) }
-            { side(&rights, 5, 4) }
+        <div role="group" aria-label="Loops">
+            <div class="loops">
+                <div class="side">{ side(&lefts, true) }</div>
+                { spine(frame, &send) }
+                <div class="side at-right">{ side(&rights, false) }</div>
+            </div>
+            if !lines.is_empty() {
+                <ul class="loop-lines" aria-label="Other loops">{ for lines.into_iter().map(|l| brief(l)) }</ul>
+            }
         </div>
     }
 }
 
-fn spine(props: &Props, rows: usize, send: &Send) -> Html {
+/// A loop has a card where there is an object of its own kind, so that cards come with objects and not with every step.
+fn has_card(l: &Loop, frame: &Frame, kubelets: &mut usize) -> bool {
+    match l.who {
+        Who::Scheduler => true,
+        Who::Kubelet => {
+            *kubelets += 1;
+            *kubelets <= KUBELETS || l.stuck
+        }
+        _ => {
+            let own = l.watches.split(", ").next().unwrap_or_default();
+            l.stuck || frame.rows.iter().any(|r| r.object.kind == own)
+        }
+    }
+}
+
+/// A loop that has nothing to do with what is on the board, in one line.
+fn brief(l: &Loop) -> Html {
+    let (key, words) = state(l);
+    let words = match &l.asks {
+        Some(ask) => format!("{words}: {}", ask.words),
+        None => words,
+    };
+    html! {
+        <li data-who={who_key(l.who)} data-state={key} key={l.id.0}>
+            <span class="who cut" data-who={who_key(l.who)}>{ who(l.who) }{l.name.clone()}{" "}<small>{l.detail.clone()}</small></span>
+            <span class="state cut" title={words.clone()}>{words}</span>
+        </li>
+    }
+}
+
+fn spine(frame: &Frame, send: &Send) -> Html {
+    let head = &frame.head;
     let entry = |l: &LogLine| {
         html! {
-            <li data-who={who_key(l.who)} class={classes!((l.step == props.step).then_some("cur"))}>
+            <li data-who={who_key(l.who)} class={classes!((l.step == head.moment.step).then_some("cur"))}>
                 <span>{l.revision}</span>{ who(l.who) }
                 <button class="link cut" title={format!("{}: step {}", l.what, l.step)} onclick={on(send, Msg::Time(TimeMsg::Seek(l.step)))}>{l.what.clone()}</button>
             </li>
         }
     };
     html! {
-        <div class="spine" style={format!("grid-row:1 / span {rows}")}>
+        <div class="spine">
             <h3><span class="who" data-who="api">{ who(Who::Api) }{"API server"}</span></h3>
-            <div class="rev"><span class="label">{"revision"}</span>{" "}{props.revision}</div>
-            <ol>{ for props.log.iter().map(entry) }</ol>
+            <div class="rev"><span class="label">{"revision"}</span>{" "}{head.revision}</div>
+            <ol>{ for head.log.iter().map(entry) }</ol>
             <span class="grow" />
             <span class="label">{"Loops never call each other. Solid: events to read. Dotted: a request not yet sent."}</span>
         </div>
@@ -83,15 +115,14 @@ fn state(l: &Loop) -> (&'static str, String) {
     }
 }
 
-fn one(l: &Loop, column: usize, row: usize, fold: bool, props: &Props, send: &Send) -> Html {
+fn one(l: &Loop, frame: &Frame, send: &Send) -> Html {
+    let (now, revision) = (frame.head.now, frame.head.revision);
     let (key, words) = state(l);
-    let idle = l.state == LoopState::Idle && l.unread == 0 && l.queued == 0 && !l.stuck;
     let key = if l.stuck { "blocked" } else { key };
     let copies = if l.copies > 1 { format!("{} copies", l.copies) } else { String::new() };
     let fact = |name: &'static str, value: Html| html! { <><dt>{name}</dt><dd>{value}</dd></> };
     html! {
-        <article class="loop" tabindex="0" data-who={who_key(l.who)} data-state={key} key={l.id.0} aria-label={format!("{} {}", l.name, l.detail)}
-            style={format!("grid-column:{column};grid-row:{row}")}>
+        <article class="loop" tabindex="0" data-who={who_key(l.who)} data-state={key} aria-label={format!("{} {}", l.name, l.detail)}>
             <header>
                 <span class="who" data-who={who_key(l.who)}>{ who(l.who) }{l.name.clone()}</span>
                 <small>{l.detail.clone()}{copies}</small>
@@ -99,18 +130,16 @@ fn one(l: &Loop, column: usize, row: usize, fold: bool, props: &Props, send: &Se
                     if l.stuck { <span data-voice="teacher">{"stuck"}</span><span data-voice="silent-teacher">{words}</span> } else { {words} }
                 </span>
             </header>
-            if !(fold && idle) {
-                <dl>
-                    { fact("watches", html! { {l.watches.clone()} }) }
-                    { fact("cache", cache(l, props.revision)) }
-                    { fact("queue", queue(l)) }
-                    { fact("did", did(l, props.now)) }
-                    { fact("waits for", html! { <span class={classes!(l.stuck.then_some("strong"))}>{ rich(&l.waits, props.now, send) }</span> }) }
-                </dl>
-                { for l.asks.as_ref().map(|ask| html! {
-                    <dl class="asks"><dt>{ if ask.sent { "asks" } else { "will ask" } }</dt><dd class="cut" title={ask.words.clone()}>{ask.words.clone()}</dd></dl>
-                }) }
-            }
+            <dl>
+                { fact("watches", html! { {l.watches.clone()} }) }
+                { fact("cache", cache(l, revision)) }
+                { fact("queue", queue(l)) }
+                { fact("did", did(l, now)) }
+                { fact("waits for", html! { <span class={classes!(l.stuck.then_some("strong"))}>{ rich(&l.waits, now, send) }</span> }) }
+            </dl>
+            { for l.asks.as_ref().map(|ask| html! {
+                <dl class="asks"><dt>{ if ask.sent { "asks" } else { "will ask" } }</dt><dd class="cut" title={ask.words.clone()}>{ask.words.clone()}</dd></dl>
+            }) }
         </article>
     }
 }
@@ -152,14 +181,13 @@ fn did(l: &Loop, now: At) -> Html {
 }
 
 /// The arrows between a loop and the API server: what it has to read, what it will ask.
-fn wires(l: &Loop, column: usize, row: usize) -> Html {
-    let left = column == 2;
+fn wires(l: &Loop, left: bool) -> Html {
     let to_loop = if left { "M1 22l7-4v8z" } else { "M33 22l-7-4v8z" };
     let (x1, x2) = if left { ("34", "7") } else { ("0", "27") };
     let (a1, a2, ask) = if left { ("0", "26", "M33 66l-8-5v10z") } else { ("34", "8", "M1 66l8-5v10z") };
     let reads = l.unread > 0;
     html! {
-        <svg class="wires" data-who={who_key(l.who)} style={format!("grid-column:{column};grid-row:{row}")} viewBox="0 0 34 88" preserveAspectRatio="xMidYMin" aria-hidden="true">
+        <svg class="wires" data-who={who_key(l.who)} viewBox="0 0 34 88" preserveAspectRatio="xMidYMin" aria-hidden="true">
             <line x1={x1} x2={x2} y1="22" y2="22" class={if reads { "" } else { "idle" }} stroke-dasharray={(l.state == LoopState::Held).then_some("6 8")} />
             <path class={if reads { "hd" } else { "hd-idle" }} d={to_loop} />
             if reads {

@@ -4,6 +4,7 @@ use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlElement};
 use yew::prelude::*;
 
+use crate::browser;
 use crate::state::Msg;
 use crate::store::{Send, on, use_send};
 
@@ -87,7 +88,7 @@ fn entry(i: usize, entry: &Entry, send: &Send) -> Html {
 fn walk(send: &Send) -> Callback<KeyboardEvent> {
     let send = send.clone();
     Callback::from(move |event: KeyboardEvent| {
-        let Some(menu) = event.current_target().and_then(|t| t.dyn_into::<Element>().ok()) else { return };
+        let Some(menu) = browser::closest(&event, ".breakmenu") else { return };
         let Ok(items) = menu.query_selector_all("[role^=menuitem]") else { return };
         let focused = menu.owner_document().and_then(|d| d.active_element());
         let at =

@@ -1,7 +1,5 @@
 //! The edge of a column: dragged, moved by arrows, put back by a double click.
 
-use wasm_bindgen::JsCast;
-use web_sys::Element;
 use yew::prelude::*;
 
 use crate::browser;
@@ -29,7 +27,7 @@ pub(crate) fn Resizer(props: &Props) -> Html {
     };
     let down = Callback::from(|e: PointerEvent| {
         e.prevent_default();
-        if let Some(edge) = e.current_target().and_then(|t| t.dyn_into::<Element>().ok()) {
+        if let Some(edge) = browser::closest(&e, "[role=separator]") {
             edge.set_pointer_capture(e.pointer_id()).ok();
         }
     });

@@ -3,12 +3,12 @@
 use std::rc::Rc;
 
 use kubestep_protocol::*;
-use wasm_bindgen::JsCast;
-use web_sys::{Element, HtmlInputElement};
+use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
 use super::glyph::{px, who_at, who_key};
 use super::marks::Pen;
+use crate::browser;
 use crate::score_plan::{self, Score, Shape};
 use crate::state::{Msg, TimeMsg};
 use crate::store::{Send, on, use_send};
@@ -30,6 +30,8 @@ const LANES: &[(Who, &str)] = &[
     (Who::Kubelet, "kubelet"),
     (Who::EndpointSlice, "endpointslice"),
 ];
+/// So many more have room below them.
+const MORE_LANES: usize = 1;
 /// The API server's place in it.
 const API: usize = 1;
 
@@ -61,18 +63,28 @@ pub(crate) fn ScoreBox(props: &Props) -> Html {
     }
 }
 
-/// The drawn lanes, and in which of them each lane of the engine is.
+/// The drawn lanes, and in which of them each lane of the engine is. More lanes than there is room for share the last;
+/// that time has passed is nobody's act and has none.
 fn lanes(timeline: &Timeline) -> (Vec<(Who, String)>, Vec<usize>) {
     let mut lanes: Vec<(Who, String)> = LANES.iter().map(|(w, n)| (*w, n.to_string())).collect();
-    let mut map = Vec::new();
-    for lane in &timeline.lanes {
-        let known =
-            lanes.iter().position(|(w, n)| *w == lane.who && (lane.who != Who::Other || *n == lane.name));
-        map.push(known.unwrap_or_else(|| {
-            lanes.push((lane.who, lane.name.clone()));
-            lanes.len() - 1
-        }));
+    let is_time = |l: &Lane| l.who == Who::Other && l.name == "time";
+    let known = |lanes: &[(Who, String)], l: &Lane| {
+        lanes.iter().position(|(w, n)| *w == l.who && (l.who != Who::Other || *n == l.name))
+    };
+    let more: Vec<&Lane> =
+        timeline.lanes.iter().filter(|l| !is_time(l) && known(&lanes, l).is_none()).collect();
+    if more.len() > MORE_LANES {
+        lanes.push((Who::Other, "other loops".into()));
+    } else {
+        for lane in more {
+            if known(&lanes, lane).is_none() {
+                lanes.push((lane.who, lane.name.clone()));
+            }
+        }
     }
+    let last = lanes.len() - 1;
+    let place = |l: &Lane| if is_time(l) { usize::MAX } else { known(&lanes, l).unwrap_or(last) };
+    let map = timeline.lanes.iter().map(place).collect();
     (lanes, map)
 }
 
@@ -240,10 +252,7 @@ fn slider(frame: &Frame, score: Rc<Score>, send: &Send) -> Html {
     let under = {
         let score = score.clone();
         move |e: &PointerEvent| {
-            let wrap = e
-                .current_target()
-                .and_then(|t| t.dyn_into::<Element>().ok())
-                .and_then(|i| i.parent_element());
+            let wrap = browser::closest(e, ".score-wrap");
             let left = wrap.map_or(0.0, |w| w.get_bounding_client_rect().left());
             score.step_at(f64::from(e.client_x()) - left)
         }
@@ -253,7 +262,7 @@ fn slider(frame: &Frame, score: Rc<Score>, send: &Send) -> Html {
         let (send, under) = (send.clone(), under.clone());
         Callback::from(move |e: PointerEvent| {
             e.prevent_default();
-            if let Some(input) = e.current_target().and_then(|t| t.dyn_into::<HtmlInputElement>().ok()) {
+            if let Some(input) = e.target_dyn_into::<HtmlInputElement>() {
                 input.focus().ok();
                 input.set_pointer_capture(e.pointer_id()).ok();
             }

@@ -4,6 +4,7 @@ use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlElement};
 use yew::prelude::*;
 
+use crate::browser;
 use crate::state::Msg;
 use crate::store::{Send, on, use_send};
 
@@ -23,7 +24,7 @@ pub(crate) fn Sheet(props: &Props) -> Html {
     let beside = {
         let send = send.clone();
         Callback::from(move |e: MouseEvent| {
-            if e.target() == e.current_target() {
+            if browser::closest(&e, ".sheet-box").is_none() {
                 send.emit(Msg::Close(None));
             }
         })
@@ -50,7 +51,7 @@ fn keys(send: &Send) -> Callback<KeyboardEvent> {
             send.emit(Msg::Close(None));
         }
         "Tab" => {
-            let dialog = event.current_target().and_then(|t| t.dyn_into::<Element>().ok());
+            let dialog = browser::closest(&event, ".sheet-box");
             if dialog.is_some_and(|d| around(&d, event.shift_key())) {
                 event.prevent_default();
             }
@@ -65,6 +66,6 @@ fn around(dialog: &Element, back: bool) -> bool {
     let at = |i: u32| stops.get(i).and_then(|n| n.dyn_into::<HtmlElement>().ok());
     let (Some(first), Some(last)) = (at(0), at(stops.length().saturating_sub(1))) else { return false };
     let (from, to) = if back { (first, last) } else { (last, first) };
-    let here = crate::browser::document().active_element();
+    let here = browser::document().active_element();
     here.as_ref() == Some(from.as_ref()) && to.focus().is_ok()
 }

@@ -71,7 +71,7 @@ fn more(teacher: bool, dark: bool) -> Html {
 fn verdict(state: &State) -> Html {
     match &state.frame {
         Some(frame) => {
-            html! { <VerdictBar verdict={frame.head.verdict.clone()} now={frame.head.now} what_if={frame.head.what_if} /> }
+            html! { <VerdictBar verdict={frame.head.verdict.clone()} now={frame.head.now} what_if={frame.head.what_if} differs={differs(state)} /> }
         }
         None => html! {
             <div class="verdict" role="status" aria-label="Verdict" data-kind="converging">
@@ -79,6 +79,13 @@ fn verdict(state: &State) -> Html {
             </div>
         },
     }
+}
+
+/// What the file in front would change first, where that is one value for another.
+fn differs(state: &State) -> Option<(String, String)> {
+    let change = state.front()?.fresh()?.changes.first()?;
+    let (before, after) = (change.before.clone()?, change.after.clone()?);
+    (!change.field.is_empty()).then_some((before, after))
 }
 
 fn scenarios(state: &State, send: &Send) -> Html {

@@ -12,6 +12,19 @@ pub(crate) struct Props {
     pub(crate) verdict: Verdict,
     pub(crate) now: At,
     pub(crate) what_if: bool,
+    /// The first thing that the file in front would change: what is, what the file says.
+    pub(crate) differs: Option<(String, String)>,
+}
+
+/// All is as asked; what is asked is not what the file says.
+fn but(props: &Props) -> Html {
+    let calm = props.verdict.kind == VerdictKind::Converged && props.verdict.because.is_empty();
+    match props.differs.as_ref().filter(|_| calm) {
+        Some((is, says)) => {
+            html! { <>{"but the file says "}<code>{says.clone()}</code>{" and the cluster has "}<code>{is.clone()}</code>{"."}</> }
+        }
+        None => html! {},
+    }
 }
 
 /// The verdict.
@@ -42,7 +55,7 @@ pub(crate) fn VerdictBar(props: &Props) -> Html {
             <span class="v-age" aria-hidden="true" data-voice="silent-teacher">{measured}</span>
             if props.what_if { <span class="what-if">{"what if"}</span> }
             <span class="v-because" data-voice="teacher">
-                { rich(&v.because, props.now, &send) }if !v.more.is_empty() { <span class="v-more">{" "}{ rich(&v.more, props.now, &send) }</span> }
+                { rich(&v.because, props.now, &send) }{ but(props) }if !v.more.is_empty() { <span class="v-more">{" "}{ rich(&v.more, props.now, &send) }</span> }
             </span>
             <span class="v-said" data-voice="silent-teacher">{v.said.clone()}</span>
         </div>

@@ -185,8 +185,7 @@ fn references(session: &Session, part: &Part<'_>, all: &[Part<'_>]) -> Vec<Note>
 /// A kind that is stored, and that is all.
 fn no_loop(part: &Part<'_>) -> Option<Note> {
     let kind = Kind::of_manifest(part.api_version(), part.kind())?;
-    let acts = kubestep_cluster::loops::ALL.iter().any(|c| c.watches().iter().any(|w| w.kind == kind));
-    let read = Kind::TYPED.contains(&kind) || acts;
+    let read = Kind::TYPED.contains(&kind) || kubestep_cluster::loops::acts_on(kind);
     let place = of_field(part.find("kind")?);
     (!read).then(|| note(place, "An object with no loop behind it: it is stored, and nothing acts on it."))
 }

@@ -27,7 +27,8 @@ pub(super) fn why(session: &Session, object: &Object) -> Why {
         tab.attempts = attempts::attempts(session, &pod.metadata.uid);
     }
     let Some((at, what)) = end else {
-        tab.head = if matches!(object, Object::Custom(_)) { WhyHead::NoLoop } else { WhyHead::Agreed };
+        let idle = matches!(object, Object::Custom(c) if !kubestep_cluster::loops::acts_on(c.kind));
+        tab.head = if idle { WhyHead::NoLoop } else { WhyHead::Agreed };
         return tab;
     };
     tab.head = if what.stalls() {

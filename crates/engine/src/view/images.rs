@@ -3,11 +3,15 @@
 use super::sorted;
 use crate::{ids::short_image, session::Session};
 use kubestep_cluster::{Brain, Image, World};
-use kubestep_model::{Event, Instant, Kind, Pod};
-use kubestep_protocol::{Image as ImageRow, ImageLook, age};
-use std::{collections::BTreeMap, sync::Arc};
+use kubestep_model::{Event, Instant, Kind, Object, Pod};
+use kubestep_protocol::{Id, Image as ImageRow, ImageLook, age};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
-/// The images that the registry has or that a pod wants, in the order of first sight.
+/// The images that the registry has, that a pod or a template wants, in the order of first sight; then those that only
+/// the editor's files name.
 pub(super) fn images(session: &mut Session, world: &World) -> Vec<Arc<ImageRow>> {
     let mut wanted: BTreeMap<&str, (Option<&Image>, u32)> = BTreeMap::new();
     for (name, image) in &world.registry().0 {
@@ -19,6 +23,14 @@ pub(super) fn images(session: &mut Session, world: &World) -> Vec<Arc<ImageRow>>
             wanted.entry(short_image(&container.image)).or_insert_with(row);
         }
     }
+    for object in world.store().all() {
+        for image in of_template(object) {
+            let row = || (world.registry().get(image), 0);
+            wanted.entry(short_image(image)).or_insert_with(row);
+        }
+    }
+    let named: BTreeSet<String> = session.named().map(|n| short_image(n).to_string()).collect();
+    let typed: Vec<&String> = named.iter().filter(|n| !wanted.contains_key(n.as_str())).collect();
     let events = world.store().list(Kind::Event, None).filter_map(|o| o.get::<Event>());
     for event in events.filter(|e| e.reason == "Pulling") {
         let image = event.message.split('"').nth(1).unwrap_or("");
@@ -26,11 +38,36 @@ pub(super) fn images(session: &mut Session, world: &World) -> Vec<Arc<ImageRow>>
             *asked = asked.saturating_add(u32::try_from(event.count).unwrap_or(1));
         }
     }
-    let rows = wanted.into_iter().map(|(reference, (image, asked))| {
+    let mut rows: Vec<ImageRow> = vec![];
+    for (reference, (image, asked)) in wanted {
+        let id = session.ids.image(reference);
         let next = next_pull(world, reference).filter(|at| *at > world.now());
-        ImageRow { next: next.map(|at| session.at(at)), ..row(session, reference, image, asked) }
-    });
-    sorted(rows.collect(), |r| r.id)
+        rows.push(ImageRow { next: next.map(|at| session.at(at)), ..row(id, reference, image, asked) });
+    }
+    for reference in typed {
+        let id = session.ids.image(reference);
+        rows.push(row(id, reference, world.registry().get(reference), 0));
+    }
+    sorted(rows, |r| r.id)
+}
+
+/// The images of the pods that an object makes, or would make.
+fn of_template(object: &Object) -> Vec<&str> {
+    let template = match object {
+        Object::Deployment(d) => Some(&d.spec.template),
+        Object::ReplicaSet(s) if s.replicas() > 0 => Some(&s.spec.template),
+        _ => None,
+    };
+    if let Object::Custom(custom) = object {
+        let spec = custom.rest.get("spec");
+        let job = spec.and_then(|s| s.get("jobTemplate")).and_then(|j| j.get("spec"));
+        let pod = job.or(spec).and_then(|s| s.get("template")).and_then(|t| t.get("spec"));
+        let lists =
+            ["containers", "initContainers"].into_iter().filter_map(|name| pod?.get(name)?.as_array());
+        return lists.flatten().filter_map(|c| c.get("image")?.as_str()).collect();
+    }
+    let containers = template.iter().flat_map(|t| t.spec.containers.iter().chain(&t.spec.init_containers));
+    containers.map(|c| &*c.image).filter(|i| !i.is_empty()).collect()
 }
 
 /// When the first of the kubelets that wait asks for it again.
@@ -42,8 +79,7 @@ fn next_pull(world: &World, reference: &str) -> Option<Instant> {
     kubelets.min()
 }
 
-fn row(session: &mut Session, reference: &str, image: Option<&Image>, asked: u32) -> ImageRow {
-    let id = session.ids.of(&format!("image:{reference}"));
+fn row(id: Id, reference: &str, image: Option<&Image>, asked: u32) -> ImageRow {
     let name =
         reference.split_once('/').filter(|(host, _)| host.contains('.')).map_or(reference, |(_, rest)| rest);
     let (look, words) = match image {

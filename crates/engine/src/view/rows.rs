@@ -79,7 +79,7 @@ fn row(session: &mut Session, board: &Board<'_>, object: &Object) -> Row {
         Object::ReplicaSet(set) => replica_set(&mut row, board, object, set),
         Object::Service(service) => self::service(session, board, &mut row, service),
         Object::ResourceQuota(quota) => self::quota(&mut row, quota),
-        Object::Custom(_) => row.no_loop = true,
+        Object::Custom(custom) => super::workloads::fill(&mut row, board, object, custom),
         _ => {}
     }
     row
@@ -90,7 +90,7 @@ fn number(n: i32) -> u32 {
 }
 
 /// What stands behind the last colon of an image, or the image.
-fn tag_of(image: &str) -> &str {
+pub(super) fn tag_of(image: &str) -> &str {
     image.rsplit_once(':').filter(|(_, tag)| !tag.contains('/')).map_or(image, |(_, tag)| tag)
 }
 

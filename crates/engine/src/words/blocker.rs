@@ -31,7 +31,7 @@ pub(crate) fn because(at: &Key, blocker: &Blocker) -> Rich {
             start.then(words(format!("the watch of {who} for {kind} is held.")))
         }
         Blocker::Refused { how, .. } => start.then(words(refused(*how))),
-        Blocker::Paused => start.then(words("the rollout is paused.")),
+        Blocker::Paused => start.then(object(at)).then(words(" is paused.")),
         Blocker::Turn => {
             start.then(words("others come first: so many may be too many or too few, and no more."))
         }
@@ -43,6 +43,9 @@ pub(crate) fn because(at: &Key, blocker: &Blocker) -> Rich {
             .then(words("the registry does not give "))
             .then(Span::Code(short_image(image)))
             .then(words(".")),
+        Blocker::Volume { claim, .. } => {
+            start.then(words("no volume is bound to ")).then(Span::Code(claim.clone())).then(words("."))
+        }
         Blocker::Configuration { .. } => start.then(words("something that the container needs is missing.")),
         Blocker::Ends { container, code, restarts, .. } => start
             .then(words(format!("container {container} ends with code {code}, {restarts} times so far."))),
@@ -72,6 +75,7 @@ fn refused(how: Refusal) -> &'static str {
 fn time(what: &str) -> &'static str {
     match what {
         "pull-back-off" => "the next pull is still to come: it will succeed.",
+        "job-back-off" => "a pod failed, and the next one waits for its back-off.",
         "min-ready" => "its pods have not been ready for long enough.",
         "grace" => "its time to end is not over.",
         _ => "its time has not come.",
@@ -118,13 +122,14 @@ pub(crate) fn nowhere(session: &Session, at: &Key, blocker: &Blocker) -> Rich {
             "The scheduler: no node passes its filters. It will look again when something changes.",
         ),
         Blocker::Refused { .. } => {
-            Rich::words("The ReplicaSet controller: every pod it asks for is refused.")
+            Rich::words("The loop that makes the pods: every pod it asks for is refused.")
         }
         Blocker::NodeSilent { node } => {
             Rich::words(format!("The kubelet on {node}: nothing is heard of it."))
         }
         Blocker::LoopStopped { who } => Rich::words(format!("{who}: somebody stopped it.")),
         Blocker::WatchHeld { who, .. } => Rich::words(format!("{who}: it is told nothing new.")),
+        Blocker::Volume { .. } => Rich::words("The volume controller: it has no volume that fits the claim."),
         Blocker::Configuration { .. } => {
             Rich::words(format!("The kubelet on {node}: what the container needs is not there."))
         }
@@ -169,10 +174,14 @@ pub(crate) fn head(at: &Key, blocker: &Blocker) -> Rich {
         Blocker::WatchHeld { who, kind } => {
             blocked("a fault").then(words(format!("the watch of {who} for {kind} is held.")))
         }
+        Blocker::Volume { claim, message } if message.is_empty() => {
+            blocked("a claim").then(words(format!("no volume is bound to {claim}.")))
+        }
+        Blocker::Volume { message, .. } => blocked("a claim").then(Span::Code(message.clone())),
         Blocker::Configuration { message } => {
             blocked("missing configuration").then(Span::Code(message.clone()))
         }
-        Blocker::Paused => blocked("a person").then(words("the rollout is paused.")),
+        Blocker::Paused => blocked("a person").then(words("it is paused, and its loop keeps still.")),
         Blocker::Finalizer { names } => blocked("a finalizer").then(Span::Code(names.join(", "))),
         Blocker::NotObserved | Blocker::Turn | Blocker::Time { .. } | Blocker::UnderWay => {
             Rich::words("Under way: ")
@@ -194,6 +203,7 @@ pub(crate) fn stops_at(blocker: &Blocker) -> Option<&'static str> {
         Blocker::Probe { .. } => "probe",
         Blocker::NodeSilent { .. } => "node",
         Blocker::LoopStopped { .. } | Blocker::WatchHeld { .. } => "fault",
+        Blocker::Volume { .. } => "volume",
         Blocker::Configuration { .. } => "configuration",
         Blocker::Paused => "paused",
         Blocker::Finalizer { .. } => "finalizer",

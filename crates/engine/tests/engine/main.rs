@@ -2,6 +2,7 @@
 
 mod breaking;
 mod checking;
+mod frames;
 mod links;
 mod opening;
 mod page;
