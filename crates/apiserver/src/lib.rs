@@ -4,6 +4,7 @@
 //! but from what it is handed, and no input makes it panic.
 
 mod admission;
+mod apply;
 mod audit;
 mod base64;
 mod bootstrap;
@@ -35,4 +36,4 @@ mod warnings;
 pub use audit::{Actor, Audit};
 pub use bootstrap::first_objects;
 pub use serve::{Outcome, Settings, check, serve};
-pub use store::{LOG_LENGTH, LogEntry, Store};
+pub use store::{LOG_LENGTH, LogEntry, Store, Write};

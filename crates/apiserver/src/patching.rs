@@ -2,9 +2,12 @@
 //!
 //! Upstream: k8s.io/apiserver/pkg/endpoints/handlers/patch.go (v1.37).
 
-use crate::{conversion, decode, refuse, scale, status_patch, strategy, turn::Turn, update};
+use crate::{
+    apply, conversion, decode, refuse, scale, status_patch, store::Write, strategy, turn::Turn, update,
+};
 use kubestep_model::{Key, Object, PatchKind, Pod, Reason, Reply, Status, Subresource, patch, schema};
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 /// PATCH of an object or of a part of it.
 pub(crate) fn patch(
@@ -15,9 +18,7 @@ pub(crate) fn patch(
     patch: &Value,
 ) -> Reply {
     if kind == PatchKind::Apply {
-        let text = "the body of the request was in an unknown format - accepted media types include: \
-                    application/json-patch+json, application/merge-patch+json, application/strategic-merge-patch+json";
-        return Err(Status::new(415, Reason::UnsupportedMediaType, text));
+        return apply::apply(turn, key, part, patch);
     }
     match part {
         Subresource::Scale => return patch_scale(turn, key, kind, patch),
@@ -48,6 +49,10 @@ pub(crate) fn patch(
     let patched = merged(&before, &Key { kind: version, ..key.clone() }, kind, patch)?;
     let decoded = decode::patched(turn, version, patched, kind, patch)?;
     update::check_patched_names(&decoded.object, &old)?;
+    if let Some(managers) = decoded.object.meta().rest.get("managedFields") {
+        turn.by = Some(Arc::new(Write::Managers(Arc::new(managers.clone()))));
+        turn.rewrite = true;
+    }
     let object = update::store_changed(turn, decoded, old, part)?;
     Ok(turn.show(object))
 }

@@ -53,6 +53,11 @@ pub fn serve(
         wrote: None,
         created: false,
         version: None,
+        manager: request.field_manager.clone(),
+        force: request.force,
+        part: request.verb.subresource().name(),
+        by: None,
+        rewrite: false,
     };
     let reply = match conversion::request(&request.verb) {
         None => answer(&mut turn, &request.verb),

@@ -22,6 +22,40 @@ pub struct LogEntry {
     pub at: Instant,
     /// The user agent of who wrote.
     pub who: Arc<str>,
+    /// The part of the object that was written; empty for the object itself.
+    pub part: &'static str,
+    /// What matters about the write to who owns which fields.
+    pub by: Option<Arc<Write>>,
+}
+
+/// A write, as far as it decides who owns which fields.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Write {
+    /// By a client that gave itself a name.
+    Updated(Arc<str>),
+    /// Server-side apply of this object.
+    Applied {
+        /// Who applied.
+        manager: Arc<str>,
+        /// What was applied.
+        object: Arc<serde_json::Value>,
+    },
+    /// The owners themselves were written, as `managedFields`.
+    Managers(Arc<serde_json::Value>),
+}
+
+/// How a write is remembered.
+#[derive(Clone, Debug)]
+pub(crate) struct Signed<'a> {
+    pub(crate) who: &'a Arc<str>,
+    pub(crate) part: &'static str,
+    pub(crate) by: Option<Arc<Write>>,
+}
+
+impl<'a> From<&'a Arc<str>> for Signed<'a> {
+    fn from(who: &'a Arc<str>) -> Self {
+        Signed { who, part: "", by: None }
+    }
 }
 
 /// All objects at one revision, and how they came to be.
@@ -125,12 +159,12 @@ impl Store {
     }
 
     /// Writes an object and gives it the new resource version.
-    pub(crate) fn put(&mut self, mut object: Object, at: Instant, who: &Arc<str>) -> Object {
+    pub(crate) fn put<'a>(&mut self, mut object: Object, at: Instant, by: impl Into<Signed<'a>>) -> Object {
         self.revision += 1;
         object.meta_mut().resource_version = self.revision.to_string();
         let key = object.key();
         let old = self.objects.insert(key.clone(), object.clone());
-        self.remember(key, old, Some(object.clone()), at, who);
+        self.remember(key, old, Some(object.clone()), at, by.into());
         object
     }
 
@@ -139,12 +173,13 @@ impl Store {
         let mut object = self.objects.remove(key)?;
         self.revision += 1;
         object.meta_mut().resource_version = self.revision.to_string();
-        self.remember(key.clone(), Some(object.clone()), None, at, who);
+        self.remember(key.clone(), Some(object.clone()), None, at, who.into());
         Some(object)
     }
 
-    fn remember(&mut self, key: Key, old: Option<Object>, new: Option<Object>, at: Instant, who: &Arc<str>) {
-        let entry = LogEntry { revision: self.revision, key, old, new, at, who: who.clone() };
+    fn remember(&mut self, key: Key, old: Option<Object>, new: Option<Object>, at: Instant, by: Signed<'_>) {
+        let Signed { who, part, by } = by;
+        let entry = LogEntry { revision: self.revision, key, old, new, at, who: who.clone(), part, by };
         self.log.push_back(Arc::new(entry));
         if self.log.len() > LOG_LENGTH {
             self.log.pop_front();

@@ -1,6 +1,9 @@
 //! What one request works on: the store so far, who asks, the clock, the dice and what is to be told besides.
 
-use crate::{Actor, Audit, Settings, Store};
+use crate::{
+    Actor, Audit, Settings, Store,
+    store::{Signed, Write},
+};
 use kubestep_model::{Answer, Dice, Instant, Kind, Object, Revision, Status, text::random_name};
 use std::sync::Arc;
 
@@ -27,6 +30,16 @@ pub(crate) struct Turn<'a> {
     pub(crate) created: bool,
     /// The older version of a kind in which the request speaks.
     pub(crate) version: Option<Kind>,
+    /// Who owns the fields that are written, if the client gave itself a name.
+    pub(crate) manager: Option<Arc<str>>,
+    /// Whether an apply takes fields from their owners.
+    pub(crate) force: bool,
+    /// The part of the object that is written.
+    pub(crate) part: &'static str,
+    /// How the write is signed, if in another way than by the manager.
+    pub(crate) by: Option<Arc<Write>>,
+    /// Whether a write that changes nothing is a write all the same, because its owners change.
+    pub(crate) rewrite: bool,
 }
 
 impl Turn<'_> {
@@ -35,7 +48,10 @@ impl Turn<'_> {
         if self.dry_run {
             return object;
         }
-        let object = self.store.put(object, self.now, &self.who.user_agent);
+        let named = || self.manager.as_ref().map(|m| Arc::new(Write::Updated(m.clone())));
+        let by = self.by.clone().or_else(named);
+        let signed = Signed { who: &self.who.user_agent, part: self.part, by };
+        let object = self.store.put(object, self.now, signed);
         self.wrote = Some(self.store.revision());
         object
     }

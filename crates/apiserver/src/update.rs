@@ -123,7 +123,7 @@ pub(crate) fn store_changed(
         return Ok(delete::remove(turn, &new));
     }
     // A write that changes nothing makes no revision.
-    if new == old {
+    if new == old && !turn.rewrite {
         return Ok(old);
     }
     Ok(turn.put(new))
@@ -225,7 +225,7 @@ pub(crate) fn write_scale(
     let mut new = old.clone();
     scale::set_replicas(&mut new, wanted);
     strategy::prepare_for_update(&mut new, &old);
-    if new == old {
+    if new == old && !turn.rewrite {
         return Ok(old);
     }
     Ok(turn.put(new))

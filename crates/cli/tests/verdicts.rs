@@ -7,14 +7,14 @@ const AREAS: [(&str, usize); 11] = [
     ("batch", 60),
     ("config", 33),
     ("deployment", 132),
-    ("metadata", 64),
+    ("metadata", 65),
     ("pod", 35),
     ("policy", 78),
-    ("sequences", 46),
+    ("sequences", 50),
     ("service", 57),
     ("stateful", 39),
     ("storage", 30),
-    ("typos", 131),
+    ("typos", 135),
 ];
 
 #[test]

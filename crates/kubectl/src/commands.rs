@@ -25,6 +25,7 @@ mod replace;
 pub(crate) mod rollout;
 mod run;
 mod scale;
+mod server_side;
 mod set;
 mod taint;
 mod wait;
@@ -328,5 +329,15 @@ fn act(
         kc.namespace = namespace.into();
         kc.namespace_given = true;
     }
+    kc.field_manager = args.text("field-manager").map(Into::into).or_else(|| manager_of(path));
     run(kc, &args)
+}
+
+/// The name under which a command's writes own what they set.
+fn manager_of(path: &str) -> Option<std::sync::Arc<str>> {
+    match path.split(' ').nth(1)? {
+        "apply" => Some("kubectl-client-side-apply".into()),
+        "scale" => None,
+        command => Some(format!("kubectl-{command}").into()),
+    }
 }

@@ -42,6 +42,8 @@ pub struct Kc<'a> {
     output: Vec<Chunk>,
     warned: BTreeSet<String>,
     unknown_fields: bool,
+    /// Under which name this command's writes own what they set.
+    pub field_manager: Option<Arc<str>>,
 }
 
 impl<'a> Kc<'a> {
@@ -65,6 +67,7 @@ impl<'a> Kc<'a> {
             output,
             warned,
             unknown_fields: true,
+            field_manager: None,
         }
     }
 
@@ -144,7 +147,17 @@ impl<'a> Kc<'a> {
 
     /// One request to the API server. Warnings in the answer are printed.
     pub fn ask(&mut self, request: impl Into<Request>) -> Flow<Reply> {
-        let request: Request = request.into();
+        let mut request: Request = request.into();
+        let owns = match &request.verb {
+            Verb::Create { .. } => true,
+            Verb::Replace { subresource, .. } | Verb::Patch { subresource, .. } => {
+                *subresource != Subresource::Scale
+            }
+            _ => false,
+        };
+        if owns && request.field_manager.is_none() {
+            request.field_manager = self.field_manager.clone();
+        }
         let deprecated = request.verb.kind() == Kind::Endpoints;
         let told = self.turn(ClientAsk::Api(request))?;
         if deprecated {

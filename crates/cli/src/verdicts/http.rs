@@ -2,7 +2,7 @@
 
 use kubestep_cluster::{LogEntry, Store};
 use kubestep_model::{
-    Answer, Instant, Key, Kind, Object, PatchKind, Reply, Request, Subresource, Verb,
+    Answer, Instant, Key, Kind, Object, PatchKind, Reason, Reply, Request, Subresource, Verb,
     client::{ClientAsk, ClientTold, ClientTurn},
 };
 use serde_json::{Value, json};
@@ -32,7 +32,9 @@ pub(crate) fn exchange(command: &str, turn: &ClientTurn, store: &Store) -> Optio
                 record[name] = text.into();
             }
         };
-        say("reason", serde_json::to_value(status.reason).ok()?.as_str().unwrap_or_default().into());
+        if status.reason != Reason::Unknown {
+            say("reason", serde_json::to_value(status.reason).ok()?.as_str().unwrap_or_default().into());
+        }
         say("message", status.message.clone());
         if !status.causes.is_empty() {
             let cause = |c: &kubestep_model::Cause| json!({"field": c.field, "message": c.message, "reason": c.reason});
@@ -169,33 +171,19 @@ fn query(command: &str, request: &Request) -> Vec<String> {
         }
         Verb::Create { .. } | Verb::Replace { .. } | Verb::Patch { .. } => {
             let apply = matches!(request.verb, Verb::Patch { kind: PatchKind::Apply, .. });
-            if let Some(manager) = manager(verb, &words, request, apply) {
+            if let Some(manager) = &request.field_manager {
                 query.push(format!("fieldManager={manager}"));
             }
             if let Some(validation) = validation(verb, &words, request) {
                 query.push(format!("fieldValidation={validation}"));
             }
-            if apply && verb == "apply" && !words.contains(&"set-last-applied") {
+            if apply && request.field_manager.as_deref() != Some("kubectl-last-applied") {
                 query.push(format!("force={}", request.force));
             }
         }
         _ => {}
     }
     query
-}
-
-fn manager(verb: &str, words: &[&str], request: &Request, apply: bool) -> Option<String> {
-    if let Some(named) = words.iter().find_map(|w| w.strip_prefix("--field-manager=")) {
-        return Some(named.to_owned());
-    }
-    Some(match verb {
-        "scale" => return None,
-        "apply" if words.contains(&"set-last-applied") => "kubectl-last-applied".to_owned(),
-        "apply" if apply => "kubectl".to_owned(),
-        "apply" if matches!(request.verb, Verb::Patch { kind: PatchKind::Json, .. }) => "kubectl".to_owned(),
-        "apply" => "kubectl-client-side-apply".to_owned(),
-        other => format!("kubectl-{other}"),
-    })
 }
 
 fn validation(verb: &str, words: &[&str], request: &Request) -> Option<&'static str> {

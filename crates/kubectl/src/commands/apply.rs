@@ -4,6 +4,7 @@
 use super::common::{
     self, DRY_RUN, DryRun, FIELD_MANAGER, FILENAME, OUTPUT, RECURSIVE, SELECTOR, TEMPLATE, VALIDATE,
 };
+use super::server_side;
 use crate::{
     args::{Args, Flag, Takes, flag, not_done},
     fault::Fault,
@@ -39,8 +40,8 @@ pub(super) const FLAGS: &[Flag] = &[
     flag("openapi-patch", Takes::Bool),
     flag("show-managed-fields", Takes::Bool),
     flag("allow-missing-template-keys", Takes::Bool),
-    not_done("server-side", Takes::Bool),
-    not_done("force-conflicts", Takes::Bool),
+    flag("server-side", Takes::Bool),
+    flag("force-conflicts", Takes::Bool),
     not_done("force", Takes::Bool),
     not_done("grace-period", Takes::Int),
     not_done("cascade", Takes::Maybe("background")),
@@ -59,10 +60,12 @@ const RETRIES: u32 = 5;
 const TRIES_BEFORE_WAIT: u32 = 1;
 
 /// What one run of apply is like.
-struct How {
-    dry: DryRun,
-    strict: bool,
+pub(super) struct How {
+    pub(super) dry: DryRun,
+    pub(super) strict: bool,
     format: Format,
+    server_side: bool,
+    pub(super) force: bool,
 }
 
 pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
@@ -70,7 +73,20 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
         dry: DryRun::of(kc, args)?,
         strict: common::strict(kc, args)?,
         format: Format::of(kc, args, false)?,
+        server_side: args.on("server-side"),
+        force: args.on("force-conflicts"),
     };
+    if how.force && !how.server_side {
+        return Err(kc.fail("--force-conflicts only works with --server-side"));
+    }
+    if how.server_side && how.dry == DryRun::Client {
+        return Err(kc.fail(
+            "--dry-run=client doesn't work with --server-side (did you mean --dry-run=server instead?)",
+        ));
+    }
+    if how.server_side && args.text("field-manager").is_none() {
+        kc.field_manager = Some(server_side::MANAGER.into());
+    }
     if !args.words.is_empty() {
         return Err(kc.usage(&args.path, &format!("Unexpected args: [{}]", args.words.join(" "))));
     }
@@ -153,6 +169,14 @@ fn apply(kc: &mut Kc<'_>, manifest: &Manifest, how: &How) -> Flow<Result<Object,
     let reading = format!("retrieving current configuration of:\n{}\nfrom server for:", describe(&key));
     if let Some(why) = name_fault(&key.name) {
         return Ok(Err(Fault::Text(why).when(&reading, &manifest.source)));
+    }
+    if how.server_side {
+        let applied = server_side::apply(kc, manifest, &key, how)?;
+        if let Ok(object) = &applied {
+            warn_if_going(kc, object);
+            report(kc, object, "serverside-applied", how);
+        }
+        return Ok(applied);
     }
     match kc.get(key.clone())? {
         Ok(current) => update(kc, manifest, &key, current, how),
@@ -242,14 +266,16 @@ fn update(
             return Ok(Err(fault.when("patching", &manifest.source).when(&doing, &manifest.source)));
         }
     };
-    if object.meta().is_terminating() {
-        kc.err(format!(
-            "Warning: Detected changes to resource {} which is currently being deleted.\n",
-            key.name
-        ));
-    }
+    warn_if_going(kc, &object);
     report(kc, &object, if common::is_empty(&patch) { "unchanged" } else { "configured" }, how);
     Ok(Ok(object))
+}
+
+fn warn_if_going(kc: &mut Kc<'_>, object: &Object) {
+    if object.meta().is_terminating() {
+        let name = &object.meta().name;
+        kc.err(format!("Warning: Detected changes to resource {name} which is currently being deleted.\n"));
+    }
 }
 
 /// Makes the patch and sends it; after a conflict it is made again from what is there then.

@@ -8,6 +8,7 @@ mod fields;
 mod interpret;
 mod leaf;
 mod patch_meta;
+mod places;
 mod types;
 pub mod vectors;
 
@@ -16,6 +17,7 @@ pub use encode::encode;
 pub use fields::beside;
 pub use interpret::{TypeMeta, decode_text, interpret, strict};
 pub use patch_meta::{PatchMeta, PatchSchema, patch_schema};
+pub use places::{Form, Place, key_default, place};
 
 /// Whether the API serves a kind.
 #[must_use]

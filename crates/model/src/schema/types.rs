@@ -90,6 +90,8 @@ impl Declared {
 pub(super) struct Schema {
     types: Vec<Declared>,
     kinds: BTreeMap<(&'static str, &'static str), TypeId>,
+    /// The types of the kinds, to be lent out.
+    kind_types: BTreeMap<TypeId, Type>,
 }
 
 /// The embedded schema, read at first use.
@@ -108,7 +110,7 @@ impl Schema {
             lines().filter_map(|line| line.strip_prefix("struct: ").or_else(|| line.strip_prefix("name: ")));
         let names: BTreeMap<&str, TypeId> =
             heads.enumerate().map(|(id, head)| (head.split(' ').next().unwrap_or(head), id)).collect();
-        let mut schema = Schema { types: Vec::new(), kinds: BTreeMap::new() };
+        let mut schema = Schema { types: Vec::new(), kinds: BTreeMap::new(), kind_types: BTreeMap::new() };
         let mut embedded: Vec<Vec<(usize, &str)>> = Vec::new();
         for line in lines() {
             let words: Vec<&'static str> = line.split(' ').collect();
@@ -116,6 +118,7 @@ impl Schema {
                 ["kind:", version, kind, ty] => {
                     if let Some(id) = names.get(ty) {
                         schema.kinds.insert((version, kind), *id);
+                        schema.kind_types.insert(*id, Type::Declared(*id));
                     }
                 }
                 ["struct:", name] => {
@@ -187,6 +190,10 @@ impl Schema {
 
     pub(super) fn kind(&self, api_version: &str, kind: &str) -> Option<TypeId> {
         self.kinds.get(&(api_version, kind)).copied()
+    }
+
+    pub(super) fn kind_type(&self, id: TypeId) -> Option<&Type> {
+        self.kind_types.get(&id)
     }
 
     pub(super) fn kinds(&self) -> impl Iterator<Item = (&'static str, &'static str)> + '_ {

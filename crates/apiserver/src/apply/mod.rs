@@ -1,0 +1,167 @@
+//! Server-side apply: an applier says which fields it wants, and owns these.
+//!
+//! Upstream: k8s.io/apiserver/pkg/endpoints/handlers/patch.go, applyPatcher, and
+//! k8s.io/apimachinery/pkg/util/managedfields (v1.37).
+
+pub(crate) mod fields;
+mod managers;
+mod merge;
+mod typed;
+
+use crate::{create, decode, refuse, store::Write, turn::Turn, update};
+use fields::Set;
+use kubestep_model::{
+    Answer, Cause, Key, Kind, Object, PatchKind, Reason, Reply, Status, Subresource,
+    patch::LAST_APPLIED,
+    schema::{self, Place},
+};
+use managers::{Manager, Managers};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// The manager of kubectl's own applies.
+const KUBECTL: &str = "kubectl";
+
+/// PATCH of an object with what an applier wants of it.
+pub(crate) fn apply(turn: &mut Turn<'_>, key: &Key, part: Subresource, applied: &Value) -> Reply {
+    if part != Subresource::None {
+        return Err(refuse::method_not_allowed(key.kind, &key.name));
+    }
+    let Some(manager) = turn.manager.clone().filter(|m| !m.is_empty()) else {
+        let text = "PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: Required value: is required for apply patch";
+        return Err(Status::new(422, Reason::Invalid, text));
+    };
+    if !applied["metadata"]["managedFields"].is_null() {
+        return Err(Status::bad_request("metadata.managedFields must be nil"));
+    }
+    let kind = key.kind;
+    let place = schema::place(&kind.api_version(), kind.name()).ok_or_else(refuse::no_such_resource)?;
+    typed::check(place, applied).map_err(|why| {
+        let group = if kind.group().is_empty() { "/v1".to_owned() } else { kind.api_version() };
+        let named = format!("{}/{}; {group}, Kind={}", key.namespace, key.name, kind.name());
+        Status::new(500, Reason::Unknown, format!("failed to create typed patch object ({named}): {why}"))
+    })?;
+    turn.by = Some(Arc::new(Write::Applied { manager: manager.clone(), object: Arc::new(applied.clone()) }));
+    match turn.store.get(key).cloned() {
+        None => make(turn, key, applied),
+        Some(old) => change(turn, key, place, applied, &manager, old),
+    }
+}
+
+fn make(turn: &mut Turn<'_>, key: &Key, applied: &Value) -> Reply {
+    if applied["metadata"]["uid"].as_str().is_some_and(|uid| !uid.is_empty()) {
+        let why = "uid mismatch: the provided object specified uid, and no existing object was found";
+        return Err(Status::conflict_because(key.kind, &key.name, why));
+    }
+    turn.created = true;
+    let decoded = decode::patched(turn, key.kind, applied.clone(), PatchKind::Apply, applied)?;
+    let object = create::store_new(turn, decoded, &key.namespace)?;
+    Ok(with_managers(turn, key, object))
+}
+
+fn change(
+    turn: &mut Turn<'_>,
+    key: &Key,
+    place: Place,
+    applied: &Value,
+    manager: &str,
+    old: Object,
+) -> Reply {
+    let live = old.to_value();
+    let before = managers::of(&turn.store, key, place);
+    let set = managers::set_of(place, key.kind, applied);
+    let merged = merge::merge(place, &live, applied);
+    // What this applier set before and sets no longer goes, unless another owns it, too.
+    let mut gone = before.of(manager, true, "");
+    let others = || before.0.iter().filter(|m| !(m.applies && m.name == manager && m.subresource.is_empty()));
+    let inside = |path: &fields::Path, set: &Set| {
+        set.range(path.clone()..).next().is_some_and(|p| p.starts_with(path))
+    };
+    gone.retain(|path| !inside(path, &set) && !others().any(|m| inside(path, &m.set)));
+    let mut merged = merge::without(place, &merged, &gone);
+    if !turn.force {
+        refuse_conflicts(key.kind, place, &live, &merged, others(), manager)?;
+    }
+    if manager == KUBECTL && old.meta().annotations.contains_key(LAST_APPLIED) {
+        merged["metadata"]["annotations"][LAST_APPLIED] = last_applied(applied).into();
+    }
+    let decoded = decode::patched(turn, key.kind, merged, PatchKind::Apply, applied)?;
+    update::check_patched_names(&decoded.object, &old)?;
+    let mut after = before.clone();
+    after.apply(place, key.kind, &live, &decoded.object.to_value(), applied, manager);
+    // Who owns what is a part of the object.
+    turn.rewrite = after != before;
+    let object = update::store_changed(turn, decoded, old, Subresource::None)?;
+    Ok(with_managers(turn, key, object))
+}
+
+/// A value that another owns is not changed without force.
+fn refuse_conflicts<'a>(
+    kind: Kind,
+    place: Place,
+    live: &Value,
+    merged: &Value,
+    others: impl Iterator<Item = &'a Manager>,
+    manager: &str,
+) -> Result<(), Status> {
+    let found = fields::compare(place, live, merged);
+    let changed: Set = found.added.union(&found.modified).cloned().collect();
+    let applied_before = live["metadata"]["annotations"][LAST_APPLIED].as_str();
+    let own: Option<Set> = applied_before
+        .filter(|_| manager == KUBECTL)
+        .and_then(|text| serde_json::from_str::<Value>(text).ok())
+        .map(|value| fields::of_object(place, &value));
+    let mut conflicts: Vec<(String, String)> = vec![];
+    for other in others {
+        let lost = other.set.intersection(&changed);
+        // What kubectl itself applied on the client's side is its own.
+        let lost = lost.filter(|path| own.as_ref().is_none_or(|own| !own.contains(*path)));
+        conflicts.extend(lost.map(|path| (other.shown(kind), fields::shown(path))));
+    }
+    conflicts.sort();
+    let message = match conflicts.as_slice() {
+        [] => return Ok(()),
+        [(who, path)] => format!("Apply failed with 1 conflict: conflict with {who}: {path}"),
+        many => {
+            let mut lines: Vec<String> = vec![];
+            for (i, (who, path)) in many.iter().enumerate() {
+                if i == 0 || many[i - 1].0 != *who {
+                    lines.push(format!("conflicts with {who}:"));
+                }
+                lines.push(format!("- {path}"));
+            }
+            format!("Apply failed with {} conflicts: {}", many.len(), lines.join("\n"))
+        }
+    };
+    let mut status = Status::new(409, Reason::Conflict, message);
+    let cause = |(who, path): (String, String)| Cause {
+        reason: "FieldManagerConflict".into(),
+        message: format!("conflict with {who}"),
+        field: path,
+    };
+    status.causes = conflicts.into_iter().map(cause).collect();
+    Err(status)
+}
+
+/// The annotation that client-side apply reads, kept true.
+///
+/// Upstream: managedfields/internal/lastapplied.go, buildLastApplied.
+fn last_applied(applied: &Value) -> String {
+    let mut value = applied.clone();
+    if let Some(annotations) = value["metadata"]["annotations"].as_object_mut() {
+        annotations.remove(LAST_APPLIED);
+    }
+    format!("{value}\n")
+}
+
+/// The answer to an apply shows who owns what.
+fn with_managers(turn: &mut Turn<'_>, key: &Key, mut object: Object) -> Answer {
+    let kind = key.kind;
+    if let Some(place) = schema::place(&kind.api_version(), kind.name()) {
+        let managers: Managers = managers::of(&turn.store, key, place);
+        if let Value::Object(entries) = serde_json::json!({"managedFields": managers.to_json(kind)}) {
+            object.meta_mut().rest.extend(entries);
+        }
+    }
+    turn.show(object)
+}
