@@ -96,7 +96,7 @@ pub(crate) fn store_changed(
     check_version(&mut new, &old)?;
     keep_system_fields(&mut new, &old);
     match part {
-        Subresource::Status => strategy::prepare_for_status(&mut new, &old),
+        Subresource::Status => strategy::prepare_for_status(&mut new, &old, turn.now.to_time()),
         Subresource::Finalize => finalize(&mut new, &old),
         _ => {
             if let (Object::Service(new), Object::Service(old)) = (&mut new, &old) {

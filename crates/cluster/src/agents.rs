@@ -150,7 +150,7 @@ impl World {
         let user: Arc<str> = match id {
             ProcessId::Kubelet(node) => format!("system:node:{node}").into(),
             ProcessId::Scheduler => "system:kube-scheduler".into(),
-            ProcessId::Manager => "system:kube-controller-manager".into(),
+            ProcessId::Manager | ProcessId::SecondManager => "system:kube-controller-manager".into(),
         };
         Actor { user_agent: name.into(), user }
     }
@@ -278,7 +278,7 @@ impl World {
 
 fn agent_name(id: &ProcessId) -> String {
     match id {
-        ProcessId::Manager => "kube-controller-manager".into(),
+        ProcessId::Manager | ProcessId::SecondManager => "kube-controller-manager".into(),
         ProcessId::Scheduler => "kube-scheduler".into(),
         ProcessId::Kubelet(node) => format!("kubelet {node}"),
     }

@@ -102,6 +102,13 @@ impl World {
 
     /// Starts a process for the first time or again: it lists what it watches.
     pub(crate) fn start_process(&mut self, id: ProcessId) {
+        let (view, seen) = self.list_for(&id);
+        self.begin_with(&id, view, seen);
+    }
+
+    /// Starts a process that knows this much.
+    pub(crate) fn begin_with(&mut self, id: &ProcessId, view: View, seen: imbl::OrdMap<Kind, u64>) {
+        let id = id.clone();
         let dice = self.dice.split(&id.to_string());
         let Some(brain) = self.new_brain(&id, &dice) else { return };
         let speech = match &brain {
@@ -109,7 +116,6 @@ impl World {
             Brain::Scheduler(a) => Some(speech(Style::Series, a.event_source())),
             Brain::Kubelet(a) => Some(speech(Style::Counted, a.event_source())),
         };
-        let (view, seen) = self.list_for(&id);
         let old = self.processes.get(&id).cloned();
         let process = Process {
             health: Health::Up,
@@ -126,7 +132,7 @@ impl World {
             last: None,
         };
         self.processes.insert(id.clone(), Arc::new(process));
-        if id == ProcessId::Manager {
+        if id.is_manager() {
             self.start_loops(&id)
         } else {
             self.tell(&id, Told::Started, &mut Trace::default())
@@ -142,7 +148,7 @@ impl World {
 
     fn new_brain(&self, id: &ProcessId, dice: &Dice) -> Option<Brain> {
         Some(match id {
-            ProcessId::Manager => {
+            ProcessId::Manager | ProcessId::SecondManager => {
                 // A person's stop is a fault: it outlives the process.
                 let stopped: Vec<bool> = self.loops().map(|(_, l)| l.stopped).collect();
                 let is_stopped = |i: usize| stopped.get(i).copied().unwrap_or(false);
@@ -157,9 +163,9 @@ impl World {
         })
     }
 
-    fn list_for(&self, id: &ProcessId) -> (View, imbl::OrdMap<Kind, u64>) {
+    pub(crate) fn list_for(&self, id: &ProcessId) -> (View, imbl::OrdMap<Kind, u64>) {
         let kinds: Vec<Kind> = match id {
-            ProcessId::Manager => manager_kinds().into_iter().collect(),
+            ProcessId::Manager | ProcessId::SecondManager => manager_kinds().into_iter().collect(),
             ProcessId::Scheduler => kubestep_controllers::scheduler::WATCHES.to_vec(),
             ProcessId::Kubelet(_) => vec![Kind::Pod, Kind::Node],
         };
@@ -170,7 +176,7 @@ impl World {
                     object.get::<Pod>().is_some_and(|p| p.spec.node_name == *node)
                         || (object.kind() == Kind::Node && object.meta().name == *node)
                 }
-                ProcessId::Manager | ProcessId::Scheduler => true,
+                ProcessId::Manager | ProcessId::SecondManager | ProcessId::Scheduler => true,
             };
             if mine {
                 view.apply(&object.key(), Some(object.clone()));

@@ -38,7 +38,7 @@ impl World {
         let mut found = vec![];
         let kind = entry.key.kind;
         if manager_watches(kind) {
-            found.push(ProcessId::Manager);
+            found.extend(self.processes.keys().filter(|id| id.is_manager()).cloned());
         }
         if kubestep_controllers::scheduler::WATCHES.contains(&kind) {
             found.push(ProcessId::Scheduler);
@@ -62,15 +62,15 @@ impl World {
     }
 
     fn send(&mut self, id: &ProcessId, entry: Arc<LogEntry>, cause: Option<RecordId>) {
-        if !self.is_up(id) {
+        let kind = entry.key.kind;
+        if !self.is_up(id) || self.faults.lost.contains(&(id.clone(), kind)) {
             return;
         }
-        let kind = entry.key.kind;
         let row = match id {
             ProcessId::Kubelet(_) if kind == Kind::Pod => self.latencies.node,
             _ => self.latencies.delivery,
         };
-        let at = self.now + Latencies::draw(row, &mut self.dice, "delivery");
+        let at = self.now + Latencies::draw(row, &mut self.dice, "delivery") + self.faults.extra(Some(id));
         let first = self.with_process(id, |p| {
             let inbox = p.inbox.entry(kind).or_default();
             let at = inbox.last().map_or(at, |a| a.at.max(at));
@@ -84,7 +84,7 @@ impl World {
 
     /// Puts the next delivery of a watch in line, unless a fault holds it.
     pub(crate) fn offer_delivery(&mut self, id: &ProcessId, kind: Kind, at: Instant) {
-        if !self.faults.holds(id, kind) && !self.faults.is_cut(id) {
+        if !self.faults.holds(id, kind) && !self.faults.is_deaf(id) {
             self.due.put(Step::Deliver(id.clone(), kind), at);
         }
     }
@@ -125,7 +125,7 @@ impl World {
         // A watch that is filtered (a kubelet's) may hold events about objects it never showed.
         if old.is_some() || new.is_some() {
             let change = Change { key: key.clone(), old, new };
-            if matches!(id, ProcessId::Manager) {
+            if id.is_manager() {
                 self.notify_loops(id, &change);
             } else {
                 self.tell(id, Told::Changed(change), trace);
@@ -206,7 +206,7 @@ pub(crate) fn enqueue(
 }
 
 /// What a filtered watch shows: a kubelet sees the pods of its node only.
-fn seen_by(id: &ProcessId, object: Option<&kubestep_model::Object>) -> Option<kubestep_model::Object> {
+pub(crate) fn seen_by(id: &ProcessId, object: Option<&kubestep_model::Object>) -> Option<kubestep_model::Object> {
     let object = object?;
     if let (ProcessId::Kubelet(node), Some(pod)) = (id, object.get::<Pod>())
         && pod.spec.node_name != *node

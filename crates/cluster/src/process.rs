@@ -13,16 +13,26 @@ use std::{fmt, sync::Arc};
 pub enum ProcessId {
     /// kube-controller-manager, with all controllers.
     Manager,
+    /// A second kube-controller-manager, that does not know of the first.
+    SecondManager,
     /// kube-scheduler.
     Scheduler,
     /// The kubelet of a node.
     Kubelet(Arc<str>),
 }
 
+impl ProcessId {
+    /// Whether it is a controller manager.
+    pub fn is_manager(&self) -> bool {
+        matches!(self, ProcessId::Manager | ProcessId::SecondManager)
+    }
+}
+
 impl fmt::Display for ProcessId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ProcessId::Manager => f.write_str("kube-controller-manager"),
+            ProcessId::SecondManager => f.write_str("the second kube-controller-manager"),
             ProcessId::Scheduler => f.write_str("kube-scheduler"),
             ProcessId::Kubelet(node) => write!(f, "kubelet {node}"),
         }

@@ -1,11 +1,11 @@
 //! Requests are sent, served and answered.
 
 use crate::{
-    Asker, Flight, FlightId, Latencies, ProcessId, RecordId, Step, What, World, agents::Told,
-    flight::ClientLimit, world::Trace,
+    Asker, Flight, FlightId, Latencies, ProcessId, RecordId, Step, Trouble, What, World, agents::Told,
+    faults::heard, flight::ClientLimit, world::Trace,
 };
 use kubestep_apiserver::Actor;
-use kubestep_model::{Answer, Body, Key, Reason, Reply, Request, Status, Verb};
+use kubestep_model::{Answer, Body, Key, Reply, Request, Status, Verb};
 use std::sync::Arc;
 
 /// The key that a request is about; the name may be empty (lists) or a prefix (names to be drawn).
@@ -42,6 +42,7 @@ impl World {
         cause: Option<RecordId>,
     ) -> FlightId {
         let wait = self.client_wait(&asker, &actor.user_agent);
+        let wait = wait + self.faults.extra(asker.process());
         let at = self.now + wait + Latencies::draw(self.latencies.request, &mut self.dice, "request");
         let id = self.next_flight;
         self.next_flight += 1;
@@ -52,16 +53,21 @@ impl World {
         id
     }
 
-    /// kube-controller-manager: 20 a second, bursts of 30, for each controller; scheduler and kubelet: 50 and 100.
+    /// kube-controller-manager: 20 a second, bursts of 30, for each controller, and much more for the one that empties
+    /// namespaces; scheduler and kubelet: 50 and 100.
     fn client_wait(&mut self, asker: &Asker, agent: &Arc<str>) -> std::time::Duration {
         let (process, channel) = match asker {
             Asker::Controller { process, .. } | Asker::Agent { process, .. } => (process, agent.clone()),
-            Asker::Events { process: process @ ProcessId::Manager, .. } => (process, agent.clone()),
+            Asker::Events { process, .. } if process.is_manager() => (process, agent.clone()),
             Asker::Events { process, .. } => (process, "events".into()),
             Asker::Client(_) => return std::time::Duration::ZERO,
         };
         let now = self.now;
-        let (rate, burst) = if *process == ProcessId::Manager { (20, 30) } else { (50, 100) };
+        let (rate, burst) = match process {
+            p if p.is_manager() && &*channel == "namespace-controller" => (400, 3000),
+            p if p.is_manager() => (20, 30),
+            _ => (50, 100),
+        };
         let process = process.clone();
         self.with_process(&process, |p| {
             p.limits.entry(channel).or_insert_with(ClientLimit::new).reserve(now, rate, burst)
@@ -74,31 +80,29 @@ impl World {
         let Some(flight) = self.flights.remove(&id) else { return What::Act { text: String::new() } };
         trace.cause = flight.cause;
         let before = self.store.revision();
-        let reply = if self.reaches_the_server(&flight.asker) {
-            let outcome = kubestep_apiserver::serve(
-                &self.store,
-                &flight.request,
-                &flight.actor,
-                self.now,
-                &mut self.dice,
-                &self.settings,
-            );
-            self.store = outcome.store;
-            self.audit = outcome.audit;
-            self.publish(before, trace);
-            outcome.reply
-        } else {
-            Err(Status::new(
-                0,
-                Reason::Timeout,
-                "net/http: request canceled (Client.Timeout exceeded while awaiting headers)",
-            ))
+        let trouble = self.trouble_of(&flight.asker, &flight.request);
+        let reply = match self.hindered(&flight.asker, trouble) {
+            Some(status) => Err(status),
+            None if trouble == Some(Trouble::Conflict) => {
+                let key = key_of(&flight.request);
+                Err(Status::conflict(key.kind, &key.name))
+            }
+            None => {
+                let reply = self.commit(&flight, trace);
+                if trouble == Some(Trouble::Doubled) {
+                    let audit = std::mem::take(&mut self.audit);
+                    // Whoever asked hears of the first answer only.
+                    drop(self.commit(&flight, trace));
+                    self.audit.splice(0..0, audit);
+                }
+                reply
+            }
         };
         let code = code_of(&flight.request, &reply);
         let message = reply.as_ref().err().map(|s| s.message.clone());
         let key = named(&flight.request, &reply);
         let wrote = (self.store.revision() > before).then(|| self.store.revision());
-        self.answer(&flight, reply, wrote, trace);
+        self.answer(&flight, heard(reply, trouble), wrote, trace);
         self.count_write(&flight.asker, wrote.is_some());
         What::Served {
             who: flight.actor.user_agent.clone(),
@@ -111,13 +115,21 @@ impl World {
         }
     }
 
-    fn reaches_the_server(&self, asker: &Asker) -> bool {
-        match asker {
-            Asker::Controller { process, .. }
-            | Asker::Agent { process, .. }
-            | Asker::Events { process, .. } => !self.faults.is_cut(process),
-            Asker::Client(_) => true,
-        }
+    /// The API server does what a request asks for.
+    fn commit(&mut self, flight: &Flight, trace: &mut Trace) -> Reply {
+        let before = self.store.revision();
+        let outcome = kubestep_apiserver::serve(
+            &self.store,
+            &flight.request,
+            &flight.actor,
+            self.now,
+            &mut self.dice,
+            &self.settings,
+        );
+        self.store = outcome.store;
+        self.audit = outcome.audit;
+        self.publish(before, trace);
+        outcome.reply
     }
 
     fn life(&self, process: &ProcessId) -> u32 {

@@ -259,6 +259,15 @@ impl<'a> Cx<'a> {
         let object: Object = object.into();
         self.ask_object(Verb::Replace { key: object.key(), subresource, body: Body::Typed(object) })
     }
+    /// Creates an object of any kind; the answer may be a refusal to look at.
+    pub fn try_create_object(&mut self, object: Object) -> Result<Result<Object, Status>, Halt> {
+        Ok(self.ask(create_verb(object))?.and_then(any_object))
+    }
+    /// Replaces an object of any kind, or a part of it (PUT); the answer may be a refusal to look at.
+    pub fn try_replace_object(&mut self, object: Object, subresource: Subresource) -> Result<Result<Object, Status>, Halt> {
+        let reply = self.ask(Verb::Replace { key: object.key(), subresource, body: Body::Typed(object) })?;
+        Ok(reply.and_then(any_object))
+    }
     /// Patches an object; the answer may be a refusal to look at.
     pub fn try_patch(
         &mut self,

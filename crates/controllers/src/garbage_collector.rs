@@ -21,7 +21,8 @@ pub struct GarbageCollector;
 macro_rules! watch_all {
     ($($kind:expr),*) => { [$(Watch { kind: $kind, wakes }),*] };
 }
-static WATCHES: [Watch; 20] = watch_all![
+/// Every kind but events: what no loop makes may have an owner all the same.
+static WATCHES: [Watch; 36] = watch_all![
     Kind::Namespace,
     Kind::Node,
     Kind::Pod,
@@ -34,14 +35,30 @@ static WATCHES: [Watch; 20] = watch_all![
     Kind::Secret,
     Kind::ServiceAccount,
     Kind::ResourceQuota,
-    Kind::other("apps", "StatefulSet"),
-    Kind::other("apps", "DaemonSet"),
-    Kind::other("apps", "ControllerRevision"),
-    Kind::other("batch", "Job"),
-    Kind::other("batch", "CronJob"),
-    Kind::other("", "ReplicationController"),
+    Kind::Lease,
+    Kind::other("", "LimitRange"),
     Kind::other("", "PersistentVolumeClaim"),
-    Kind::other("autoscaling", "HorizontalPodAutoscaler")
+    Kind::other("", "PersistentVolume"),
+    Kind::other("", "PodTemplate"),
+    Kind::other("", "ReplicationController"),
+    Kind::other("apps", "ControllerRevision"),
+    Kind::other("apps", "DaemonSet"),
+    Kind::other("apps", "StatefulSet"),
+    Kind::other("autoscaling", "HorizontalPodAutoscaler"),
+    Kind::other("batch", "CronJob"),
+    Kind::other("batch", "Job"),
+    Kind::other("networking.k8s.io", "Ingress"),
+    Kind::other("networking.k8s.io", "NetworkPolicy"),
+    Kind::other("policy", "PodDisruptionBudget"),
+    Kind::other("rbac.authorization.k8s.io", "ClusterRole"),
+    Kind::other("rbac.authorization.k8s.io", "ClusterRoleBinding"),
+    Kind::other("rbac.authorization.k8s.io", "Role"),
+    Kind::other("rbac.authorization.k8s.io", "RoleBinding"),
+    Kind::other("scheduling.k8s.io", "PriorityClass"),
+    Kind::other("storage.k8s.io", "CSINode"),
+    Kind::other("storage.k8s.io", "StorageClass"),
+    Kind::other("storage.k8s.io", "VolumeAttachment"),
+    Kind::other("networking.k8s.io", "IngressClass")
 ];
 
 /// Which objects a change may have made garbage. Upstream: processGraphChanges.

@@ -4,6 +4,7 @@
 
 pub mod claim;
 pub mod deployment;
+pub mod disruption;
 pub mod endpoints;
 pub mod endpointslice;
 pub mod garbage_collector;
@@ -11,9 +12,11 @@ pub mod harness;
 mod history;
 pub mod job;
 pub mod kubelet;
+pub mod mirroring;
 pub mod namespace;
 pub mod node;
 pub mod order;
+pub mod podgc;
 pub mod pods;
 pub mod replicaset;
 pub mod resource_quota;
@@ -25,6 +28,7 @@ mod stop;
 pub mod template;
 pub mod vectors;
 mod whole;
+pub mod volume;
 
 use kubestep_control::Controller;
 use kubestep_model::{Key, Kind};
@@ -37,6 +41,7 @@ pub static ALL: &[&dyn Controller] = &[
     &job::JobController,
     &endpoints::EndpointsController,
     &endpointslice::EndpointSliceController,
+    &mirroring::Mirroring,
     &garbage_collector::GarbageCollector,
     &resource_quota::ResourceQuotaController,
     &namespace::NamespaceController,
@@ -46,6 +51,12 @@ pub static ALL: &[&dyn Controller] = &[
     &node::Ttl,
     &node::NodeLifecycle,
     &node::TaintEviction,
+    &podgc::PodGc,
+    &disruption::DisruptionController,
+    &volume::VolumeBinder,
+    &volume::ClaimProtection,
+    &volume::VolumeProtection,
+    &volume::Provisioner,
 ];
 
 /// Whether a loop acts on objects of this kind as its own.

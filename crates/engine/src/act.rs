@@ -4,7 +4,9 @@ use crate::{
     link::{Saved, SavedImage},
     session::{APPLY, Session},
 };
-use kubestep_cluster::{Act, FaultAct, Image, NodeAct as ClusterNode, NodeSpec, Pods, ProcessId};
+use kubestep_cluster::{
+    Act, FaultAct, Image, Mood, NodeAct as ClusterNode, NodeSpec, Pods, ProcessId, Trouble,
+};
 use kubestep_kubectl::{Shell, namespace_set};
 use kubestep_model::{Kind, Pod};
 use kubestep_protocol::{Command, Doc, ImageAct, NodeAct, ObjectRef, PodAct};
@@ -187,19 +189,44 @@ fn namespace(session: &Session, terminal: u32) -> String {
     found
 }
 
-/// Faults by the names that the page's menu uses.
+/// Faults by the names that the page's menu uses: what, of whom, and how much or of which kind.
 fn fault(id: &str, on: bool) -> Act {
     let mut parts = id.splitn(3, ':');
     let (what, who, kind) =
         (parts.next().unwrap_or(""), parts.next().unwrap_or(""), parts.next().unwrap_or(""));
     let process = process_named(who);
+    let resource = || Kind::all().find(|k| k.resource() == kind).unwrap_or(Kind::Pod);
+    let number = |default: u32| kind.parse().unwrap_or(default);
+    let requests = |trouble| FaultAct::Requests {
+        process: process.clone(),
+        trouble,
+        next: if on { number(5) } else { 0 },
+    };
     let act = match what {
-        "hold" => {
-            let kind = Kind::all().find(|k| k.resource() == kind).unwrap_or(Kind::Pod);
-            FaultAct::Hold { process, kind, held: on }
-        }
+        "hold" => FaultAct::Hold { process, kind: resource(), held: on },
+        "lose" => FaultAct::Lose { process, kind: resource(), lost: on },
         "stop" => FaultAct::Stop { controller: who.into(), stopped: on },
-        "crash-after" if on => FaultAct::CrashAfter { process, writes: kind.parse().unwrap_or(1) },
+        "crash-after" => FaultAct::CrashAfter { process, writes: if on { number(1) } else { 0 } },
+        "drop" => requests(Trouble::Dropped),
+        "unanswered" => requests(Trouble::Unanswered),
+        "double" => requests(Trouble::Doubled),
+        "conflict" => requests(Trouble::Conflict),
+        "slow" => {
+            let by = Duration::from_millis(if on { number(2000).into() } else { 0 });
+            FaultAct::Slow { process, by }
+        }
+        "mute" => FaultAct::Mute { process, mute: on },
+        "deaf" => FaultAct::Deafen { process, deaf: on },
+        "api" => FaultAct::ApiServer { away: on },
+        "stale" => FaultAct::RestartStale { process, behind: number(50).into() },
+        "second" => FaultAct::SecondManager { running: on },
+        "registry" => FaultAct::Registry(match who {
+            "away" if on => Mood::Away,
+            "slow" if on => Mood::Slow(number(10)),
+            "throttling" if on => Mood::Throttling(number(3)),
+            _ => Mood::Well,
+        }),
+        "jump" => FaultAct::ClockJump { by: Duration::from_secs(number(600).into()) },
         _ if on => FaultAct::Crash { process },
         _ => FaultAct::Restart { process },
     };

@@ -7,7 +7,8 @@ use crate::{
     settled, verdict,
 };
 use kubestep_cluster::{
-    Act, FaultAct, Image, Latencies, NodeAct, NodeSpec, ProcessId, Registry, Settings, Start, World,
+    Act, FaultAct, Health, Image, Latencies, Mood, NodeAct, NodeSpec, ProcessId, Registry, Settings, Start, Trouble,
+    World,
 };
 use kubestep_model::{
     Deployment, Dice, EndpointSlice, Key, Kind, PatchKind, Pod, Request, Subresource, Verb,
@@ -100,23 +101,48 @@ fn change(dice: &mut Dice) -> Request {
         .into()
 }
 
+/// A process of the control plane.
+fn process(dice: &mut Dice) -> ProcessId {
+    if dice.below("process", 4) == 0 { ProcessId::Scheduler } else { ProcessId::Manager }
+}
+
 fn fault(dice: &mut Dice) -> Act {
     let node = format!("node-{}", 1 + dice.below("node", 2));
+    let kubelet = ProcessId::Kubelet(node.as_str().into());
     let kind = [Kind::Pod, Kind::ReplicaSet, Kind::Deployment][dice.below("watch", 3) as usize % 3];
-    match dice.below("fault", 6) {
-        0 => Act::Fault(FaultAct::Hold { process: ProcessId::Manager, kind, held: true }),
-        1 => Act::Fault(FaultAct::Crash { process: ProcessId::Manager }),
-        2 => Act::Fault(FaultAct::CrashAfter {
-            process: ProcessId::Manager,
-            writes: 1 + dice.below("writes", 4),
-        }),
-        3 => Act::Fault(FaultAct::Crash { process: ProcessId::Scheduler }),
-        4 => Act::Fault(FaultAct::Stop {
-            controller: ["deployment", "replicaset", "endpointslice"][dice.below("stop", 3) as usize % 3]
-                .into(),
+    let manager = ProcessId::Manager;
+    let of = |fault| Act::Fault(fault);
+    match dice.below("fault", 20) {
+        0 => of(FaultAct::Hold { process: manager, kind, held: true }),
+        1 => of(FaultAct::Crash { process: manager }),
+        2 => of(FaultAct::CrashAfter { process: manager, writes: 1 + dice.below("writes", 4) }),
+        3 => of(FaultAct::Crash { process: ProcessId::Scheduler }),
+        4 => of(FaultAct::Stop {
+            controller: ["deployment", "replicaset", "endpointslice"][dice.below("stop", 3) as usize % 3].into(),
             stopped: true,
         }),
-        _ => Act::Node(NodeAct::Stop(node)),
+        5 => Act::Node(NodeAct::Stop(node)),
+        6 => Act::Node(NodeAct::Crash(node)),
+        7..=10 => {
+            let troubles = [Trouble::Dropped, Trouble::Unanswered, Trouble::Doubled, Trouble::Conflict];
+            let trouble = troubles[dice.below("trouble", 4) as usize % 4];
+            of(FaultAct::Requests { process: process(dice), trouble, next: 1 + dice.below("next", 8) })
+        }
+        11 => of(FaultAct::Lose { process: manager, kind, lost: true }),
+        12 => {
+            let by = Duration::from_millis(u64::from(dice.below("slow", 5_000)));
+            let process = if dice.below("who", 2) == 0 { kubelet } else { process(dice) };
+            of(FaultAct::Slow { process, by })
+        }
+        13 => of(FaultAct::Mute { process: kubelet, mute: true }),
+        14 => of(FaultAct::Deafen { process: kubelet, deaf: true }),
+        15 => of(FaultAct::ApiServer { away: true }),
+        16 => of(FaultAct::RestartStale { process: process(dice), behind: u64::from(dice.below("behind", 40)) }),
+        17 => of(FaultAct::SecondManager { running: true }),
+        18 => of(FaultAct::Registry(
+            [Mood::Away, Mood::Slow(20), Mood::Throttling(3)][dice.below("registry", 3) as usize % 3],
+        )),
+        _ => of(FaultAct::ClockJump { by: Duration::from_secs(u64::from(dice.below("jump", 120))) }),
     }
 }
 
@@ -172,21 +198,41 @@ fn run_until(world: &mut World, end: kubestep_model::Instant) {
 }
 
 /// Ends every fault.
-fn heal(world: &mut World) {
-    let held: Vec<_> = world.faults().held.iter().cloned().collect();
-    for (process, kind) in held {
-        world.act(Act::Fault(FaultAct::Hold { process, kind, held: false }));
+pub fn heal(world: &mut World) {
+    let faults = world.faults().clone();
+    let mut acts = vec![];
+    if faults.api_away {
+        acts.push(FaultAct::ApiServer { away: false });
     }
-    for process in [ProcessId::Manager, ProcessId::Scheduler] {
-        world.act(Act::Fault(FaultAct::CrashAfter { process: process.clone(), writes: u32::MAX }));
-        world.act(Act::Fault(FaultAct::Restart { process }));
+    acts.push(FaultAct::Registry(Mood::Well));
+    if world.process(&ProcessId::SecondManager).is_some() {
+        acts.push(FaultAct::SecondManager { running: false });
     }
-    let stopped: Vec<&str> = world.loops().filter(|(_, l)| l.stopped).map(|(c, _)| c.name()).collect();
-    for name in stopped {
-        world.act(Act::Fault(FaultAct::Stop { controller: name.into(), stopped: false }));
+    let crashing = faults.crash_after.keys().cloned();
+    acts.extend(crashing.map(|process| FaultAct::CrashAfter { process, writes: 0 }));
+    let troubled = faults.requests.iter().map(|(p, (trouble, _))| (p.clone(), *trouble));
+    acts.extend(troubled.map(|(process, trouble)| FaultAct::Requests { process, trouble, next: 0 }));
+    acts.extend(faults.slow.keys().map(|p| FaultAct::Slow { process: p.clone(), by: Duration::ZERO }));
+    acts.extend(faults.mute.iter().map(|p| FaultAct::Mute { process: p.clone(), mute: false }));
+    acts.extend(faults.deaf.iter().map(|p| FaultAct::Deafen { process: p.clone(), deaf: false }));
+    let held = faults.held.iter().cloned();
+    acts.extend(held.map(|(process, kind)| FaultAct::Hold { process, kind, held: false }));
+    let lost = faults.lost.iter().cloned();
+    acts.extend(lost.map(|(process, kind)| FaultAct::Lose { process, kind, lost: false }));
+    acts.extend([ProcessId::Manager, ProcessId::Scheduler].map(|process| FaultAct::Restart { process }));
+    let stopped = world.loops().filter(|(_, l)| l.stopped).map(|(c, _)| c.name().to_owned());
+    acts.extend(stopped.map(|controller| FaultAct::Stop { controller, stopped: false }));
+    for act in acts {
+        world.act(Act::Fault(act));
     }
-    let cut: Vec<String> = world.faults().cut.iter().map(ToString::to_string).collect();
-    for name in cut {
+    let down = |id: &ProcessId| world.process(id).is_some_and(|p| p.health == Health::Down);
+    let nodes: Vec<String> = world
+        .machines()
+        .map(|(name, _)| name)
+        .filter(|n| faults.cut.contains(*n) || down(&ProcessId::Kubelet((*n).clone())))
+        .map(ToString::to_string)
+        .collect();
+    for name in nodes {
         world.act(Act::Node(NodeAct::Start(name)));
     }
 }

@@ -165,8 +165,30 @@ pub(super) fn prepare_for_update(new: &mut Custom, old: &Custom) {
     }
 }
 
-pub(super) fn prepare_for_status(new: &mut Custom, old: &Custom) {
+pub(super) fn prepare_for_status(new: &mut Custom, old: &Custom, now: Time) {
     copy(new, old, "spec");
+    if new.kind.name() == "PersistentVolume" {
+        note_phase(new, old, now);
+    }
+}
+
+/// Since when a volume is in its phase, unless the writer says so himself.
+///
+/// Upstream: pkg/registry/core/persistentvolume, statusStrategy (v1.37).
+fn note_phase(new: &mut Custom, old: &Custom, now: Time) {
+    const SINCE: &str = "lastPhaseTransitionTime";
+    let part = |c: &Custom, name: &str| c.rest.get("status").and_then(|s| s.get(name)).cloned().unwrap_or_default();
+    let (same, known, given) = (part(new, "phase") == part(old, "phase"), part(old, SINCE), part(new, SINCE));
+    let since = match (same, given.is_null()) {
+        (true, true) => known,
+        (false, _) if given.is_null() || given == known => json!(now),
+        _ => return,
+    };
+    if let Some(Value::Object(status)) = new.rest.get_mut("status")
+        && !since.is_null()
+    {
+        status.insert(SINCE.into(), since);
+    }
 }
 
 fn copy(new: &mut Custom, old: &Custom, part: &str) {

@@ -116,7 +116,7 @@ pub(crate) fn prepare_for_update(new: &mut Object, old: &Object) {
 }
 
 /// Before a changed status is stored: the spec stays, and with it what the status may not touch.
-pub(crate) fn prepare_for_status(new: &mut Object, old: &Object) {
+pub(crate) fn prepare_for_status(new: &mut Object, old: &Object, now: Time) {
     match (new, old) {
         (Object::Deployment(new), Object::Deployment(old)) => {
             let new = Arc::make_mut(new);
@@ -135,7 +135,7 @@ pub(crate) fn prepare_for_status(new: &mut Object, old: &Object) {
             keep(&mut Arc::make_mut(new).spec, &old.spec)
         }
         (Object::Namespace(new), Object::Namespace(old)) => keep(&mut Arc::make_mut(new).spec, &old.spec),
-        (Object::Custom(new), Object::Custom(old)) => custom::prepare_for_status(Arc::make_mut(new), old),
+        (Object::Custom(new), Object::Custom(old)) => custom::prepare_for_status(Arc::make_mut(new), old, now),
         _ => {}
     }
 }

@@ -72,6 +72,8 @@ pub struct Machine {
     index: u32,
     /// When it last did anything.
     now: Instant,
+    /// How many images it has asked the registry for.
+    pulls: u32,
     next_ip: u32,
     boots: u32,
     sandboxes: OrdMap<Arc<str>, Sandbox>,
@@ -93,6 +95,7 @@ impl Machine {
             spec: spec.clone(),
             index,
             now: Instant::START,
+            pulls: 0,
             next_ip: 2,
             boots: 0,
             sandboxes: OrdMap::new(),
@@ -153,7 +156,8 @@ impl Machine {
             }
             Order::Pull { image } => {
                 let row = registry.get(&image).filter(|row| !row.denied);
-                self.later(now + row.map_or(REFUSAL, |row| row.pull), Due::Pull { image })
+                let takes = row.map_or(REFUSAL, |row| row.pull);
+                self.later(now + registry.1.stretch(takes), Due::Pull { image })
             }
             Order::Start(config) => {
                 let extra = Duration::from_micros(dice.below("start", START.1).into());
@@ -315,6 +319,10 @@ impl Machine {
 
     fn pulled(&mut self, image: Arc<str>, registry: &Registry) -> Report {
         let name = full_image_name(&image);
+        self.pulls = self.pulls.wrapping_add(1);
+        if let Some(text) = registry.1.refusal(&name, self.pulls) {
+            return Report::Pulled { image, result: Err(text.into()) };
+        }
         let result = match registry.get(&name) {
             Some(row) if !row.denied => {
                 let pulled = row.pulled(&name);

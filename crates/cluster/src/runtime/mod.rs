@@ -14,4 +14,4 @@ mod tests;
 
 pub use kubestep_control::NodeSpec;
 pub use machine::Machine;
-pub use registry::{Image, Registry};
+pub use registry::{Image, Mood, Registry};

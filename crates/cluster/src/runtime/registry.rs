@@ -76,9 +76,52 @@ impl Image {
     }
 }
 
-/// Everything that can be pulled, by full name.
+/// How the registry answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mood {
+    /// As it should.
+    #[default]
+    Well,
+    /// Not at all.
+    Away,
+    /// So many times slower.
+    Slow(u32),
+    /// It refuses every pull but one in so many.
+    Throttling(u32),
+}
+
+/// Everything that can be pulled, by full name; and how the registry answers.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Registry(pub OrdMap<Arc<str>, Image>);
+pub struct Registry(pub OrdMap<Arc<str>, Image>, pub Mood);
+
+impl Mood {
+    /// How long a pull takes that takes so long when all is well.
+    pub(super) fn stretch(self, pull: Duration) -> Duration {
+        if let Mood::Slow(times) = self { pull.saturating_mul(times.max(1)) } else { pull }
+    }
+
+    /// Why the registry refuses a pull, in containerd's words; `turn` counts the pulls of a node.
+    pub(super) fn refusal(self, name: &str, turn: u32) -> Option<String> {
+        let start =
+            format!("failed to pull and unpack image \"{name}\": failed to resolve reference \"{name}\": ");
+        let host = name.split('/').next().unwrap_or(name);
+        let host = if host == "docker.io" { "registry-1.docker.io" } else { host };
+        let (path, tag) = repository(name).split_once('/').map_or((name, ""), |(_, path)| {
+            (path, name.rsplit_once(':').map_or("latest", |(_, tag)| tag))
+        });
+        let request = format!("Head \"https://{host}/v2/{path}/manifests/{tag}\"");
+        match self {
+            Mood::Away => Some(format!(
+                "{start}failed to do request: {request}: dial tcp: lookup {host}: no such host"
+            )),
+            Mood::Throttling(of) if !turn.is_multiple_of(of.max(2)) => Some(format!(
+                "{start}unexpected status from {} request to https://{host}/v2/{path}/manifests/{tag}: 429 Too Many Requests",
+                "HEAD"
+            )),
+            _ => None,
+        }
+    }
+}
 
 impl Registry {
     /// Puts an image (or another one under the same name) into the registry.

@@ -95,6 +95,7 @@ impl Kubelet {
     pub(super) fn start_node(&mut self, cx: &mut Cx<'_>) {
         self.node_event(cx, "Starting", "Starting kubelet.".into());
         self.node.again = cx.now.since(Instant::START) < COME_UP;
+        self.node.images = self.images.clone();
         if let Some(node) = cx.view.get::<Node>("", self.name()) {
             self.node.node = Some(Arc::new(node.clone()));
         }
@@ -162,6 +163,7 @@ impl Kubelet {
             status: serde_json::from_value(status).unwrap_or_default(),
             ..Node::default()
         };
+        node.status.images = serde_json::from_value(self.image_list()).unwrap_or_default();
         node.spec.taints.clone_from(&info.spec.taints);
         let old = self.node.node.clone();
         node.status.conditions = self.conditions(cx, old.as_deref());

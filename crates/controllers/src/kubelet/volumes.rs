@@ -5,9 +5,11 @@ use super::{
     Ask, Cx, Kubelet, Timer, Uid, pod_reference,
     worker::{Activity, Stage},
 };
+use crate::volume::CLAIM;
 use kubestep_control::Files;
 use kubestep_model::{
-    Answer, ConfigMap, Container, Instant, Key, Kind, Object, Pod, Reply, Secret, Status, Subresource, Verb,
+    Answer, ConfigMap, Container, Instant, Key, Kind, Object, PersistentVolumeClaim, Pod, Reply, Secret, Status,
+    Subresource, Verb, Whole,
 };
 use serde_json::Value;
 use std::{
@@ -43,6 +45,8 @@ pub(super) struct Volumes {
     mounting: Mounting,
     missing: BTreeSet<String>,
     failed: bool,
+    /// Volumes that cannot even be asked for, and why.
+    unprocessed: BTreeMap<String, String>,
     tries: u32,
     /// When the sync that waits began, and when it looks again.
     waits: Option<(Instant, Instant)>,
@@ -107,6 +111,11 @@ fn sources(pod: &Pod) -> Vec<Source> {
         let get = |k: &str| rest.get(k).unwrap_or(&Value::Null);
         found.extend(source(&volume.name, Kind::ConfigMap, get("configMap"), "name"));
         found.extend(source(&volume.name, Kind::Secret, get("secret"), "secretName"));
+        found.extend(source(&volume.name, CLAIM, get("persistentVolumeClaim"), "claimName"));
+        if rest.contains_key("ephemeral") {
+            let name = format!("{}-{}", pod.metadata.name, volume.name);
+            found.push(Source { volume: volume.name.clone(), kind: CLAIM, name, optional: false, items: vec![] });
+        }
         for part in get("projected")["sources"].as_array().into_iter().flatten() {
             if !part["serviceAccountToken"].is_null() {
                 let account = if pod.spec.service_account_name.is_empty() {
@@ -187,7 +196,8 @@ impl Kubelet {
     fn set_pod_timer(&mut self, cx: &mut Cx<'_>, uid: &Uid) {
         let Some(worker) = self.workers.get(uid) else { return };
         let waits = worker.volumes.waits.filter(|_| matches!(worker.activity, Activity::Volumes));
-        let poll = waits.map(|(since, at)| if worker.volumes.mounted() { at } else { since + PATIENCE });
+        let seen = worker.volumes.mounted() || !worker.volumes.unprocessed.is_empty();
+        let poll = waits.map(|(since, at)| if seen { at } else { since + PATIENCE });
         let mount = if let Mounting::At(at) = worker.volumes.mounting { Some(at) } else { None };
         if let Some(at) = poll.into_iter().chain(mount).min() {
             cx.wake_at(Timer::Pod(uid.clone()), at.max(cx.now));
@@ -215,6 +225,9 @@ impl Kubelet {
                 worker.volumes.waits = None;
                 return self.sync_containers(cx, uid);
             }
+            if !worker.volumes.unprocessed.is_empty() && at <= now {
+                return self.refuse_volumes(cx, uid);
+            }
             if now.since(since) >= PATIENCE {
                 worker.volumes.waits = None;
                 self.complete(cx, uid, &super::worker::Outcome::Failed(None));
@@ -223,11 +236,36 @@ impl Kubelet {
         self.set_pod_timer(cx, uid);
     }
 
+    /// The sync ends: a claim cannot be used. Upstream: WaitForAttachAndMount, PopPodErrors.
+    fn refuse_volumes(&mut self, cx: &mut Cx<'_>, uid: &Uid) {
+        let Some(worker) = self.worker(uid) else { return };
+        let unprocessed = std::mem::take(&mut worker.volumes.unprocessed);
+        worker.volumes.mounting = Mounting::NotBegun;
+        worker.volumes.waits = None;
+        let pod = worker.pod.clone();
+        let unmounted: Vec<&str> = pod.spec.volumes.iter().map(|v| v.name.as_str()).collect();
+        let names: Vec<&str> = unprocessed.keys().map(String::as_str).collect();
+        let why: Vec<&str> = unprocessed.values().map(String::as_str).collect();
+        let text = format!(
+            "Unable to attach or mount volumes: unmounted volumes=[{}], unattached volumes=[], failed to process volumes=[{}]: {}",
+            unmounted.join(" "),
+            names.join(" "),
+            why.join("; ")
+        );
+        cx.because(
+            "kubelet.mount-failed",
+            vec![("volume", names.join(", ")), ("text", why.join("; "))],
+        );
+        cx.event(pod_reference(&pod, None), "Warning", "FailedMount", text);
+        self.complete(cx, uid, &super::worker::Outcome::Failed(None));
+    }
+
     fn mount(&mut self, cx: &mut Cx<'_>, uid: &Uid) {
         let Some(worker) = self.worker(uid) else { return };
         let pod = worker.pod.clone();
         let needed = sources(&pod);
         worker.volumes.failed = false;
+        worker.volumes.unprocessed.clear();
         worker.volumes.missing.clear();
         if needed.is_empty() {
             worker.volumes.mounting = Mounting::Done;
@@ -263,7 +301,21 @@ impl Kubelet {
         }
         let needed = sources(&pod);
         let Some(source) = index.parse::<usize>().ok().and_then(|i| needed.get(i)) else { return };
-        match object_of(reply) {
+        let reply = object_of(reply);
+        if source.kind == CLAIM {
+            if let Some(why) = unusable(&pod, source, &reply) {
+                worker.volumes.unprocessed.insert(source.volume.clone(), why);
+            }
+            return self.answered_all(cx, uid);
+        }
+        match reply {
+            Ok(Some(object)) if absent_key(&object, source).is_some() => {
+                worker.volumes.failed = true;
+                let key = absent_key(&object, source).unwrap_or_default();
+                let what = if source.kind == Kind::Secret { "secret" } else { "config" };
+                let why = format!("references non-existent {what} key: {key}");
+                self.mount_failed(cx, &pod, &source.volume, &why);
+            }
             Ok(object) => {
                 let all = object.as_ref().map(data).unwrap_or_default();
                 let chosen: BTreeMap<String, Arc<str>> = if source.items.is_empty() {
@@ -280,23 +332,28 @@ impl Kubelet {
             Err(status) if status.is_not_found() && source.optional => {}
             Err(status) => {
                 worker.volumes.failed = true;
-                let text = format!(
-                    "MountVolume.SetUp failed for volume \"{}\" : {}",
-                    source.volume,
-                    said(source, &status)
-                );
-                cx.event(pod_reference(&pod, None), "Warning", "FailedMount", text);
-                cx.because(
-                    "kubelet.mount-failed",
-                    vec![("volume", source.volume.clone()), ("text", said(source, &status))],
-                );
+                self.mount_failed(cx, &pod, &source.volume, &said(source, &status));
             }
         }
+        self.answered_all(cx, uid);
+    }
+
+    fn mount_failed(&self, cx: &mut Cx<'_>, pod: &Arc<Pod>, volume: &str, why: &str) {
+        let text = format!("MountVolume.SetUp failed for volume \"{volume}\" : {why}");
+        cx.event(pod_reference(pod, None), "Warning", "FailedMount", text);
+        cx.because("kubelet.mount-failed", vec![("volume", volume.into()), ("text", why.into())]);
+    }
+
+    /// What comes next once no answer is missing.
+    fn answered_all(&mut self, cx: &mut Cx<'_>, uid: &Uid) {
+        let now = cx.now;
         let Some(worker) = self.worker(uid) else { return };
         if !worker.volumes.missing.is_empty() {
             return;
         }
-        worker.volumes.mounting = if worker.volumes.failed {
+        worker.volumes.mounting = if !worker.volumes.unprocessed.is_empty() {
+            Mounting::Asked
+        } else if worker.volumes.failed {
             let doubled = RETRY.0.saturating_mul(1u32.checked_shl(worker.volumes.tries).unwrap_or(u32::MAX));
             worker.volumes.tries = worker.volumes.tries.saturating_add(1);
             Mounting::At(now + doubled.min(RETRY.1))
@@ -312,6 +369,35 @@ impl Kubelet {
         }
         self.set_pod_timer(cx, uid);
     }
+}
+
+/// Why a claim cannot be used. Upstream: getPVCExtractPV.
+fn unusable(pod: &Pod, source: &Source, reply: &Result<Option<Object>, Box<Status>>) -> Option<String> {
+    let named = format!("{}/{}", pod.metadata.namespace, source.name);
+    let claim = match reply {
+        Ok(object) => object.as_ref().and_then(PersistentVolumeClaim::read),
+        Err(status) => {
+            let why = format!("failed to fetch PVC from API server: {}", status.message);
+            return Some(format!("error processing PVC {named}: {why}"));
+        }
+    };
+    let claim = claim?;
+    if claim.metadata.is_terminating() {
+        return Some(format!("error processing PVC {named}: PVC is being deleted"));
+    }
+    let bound = claim.status.phase == "Bound" && !claim.spec.volume_name.is_empty();
+    (!bound).then(|| format!("error processing PVC {named}: PVC is not bound"))
+}
+
+/// A key that a volume names and the object does not have.
+fn absent_key(object: &Object, source: &Source) -> Option<String> {
+    if source.optional || source.items.is_empty() {
+        return None;
+    }
+    let has = data(object);
+    let binary = if let Object::ConfigMap(map) = object { map.binary_data.clone() } else { Default::default() };
+    let mut named = source.items.iter().map(|(key, _)| key);
+    named.find(|k| !has.contains_key(*k) && !binary.contains_key(*k)).cloned()
 }
 
 fn said(source: &Source, status: &Status) -> String {

@@ -10,7 +10,10 @@ use super::{
 use kubestep_control::{Change, Controller, Cx, Done, Flow, Halt, View, Wake, Watch};
 use kubestep_model::{Instant, Key, Kind, Lease, Node, Object, PatchKind, Pod, Subresource, Taint, Time};
 use serde_json::{Value, json};
-use std::time::Duration;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 const MONITOR_PERIOD: Duration = Duration::from_secs(5);
 const GRACE: Duration = Duration::from_secs(50);
@@ -133,10 +136,12 @@ fn last_sign(cx: &Cx<'_>, node: &Node) -> Instant {
 /// One look at all nodes. Upstream: monitorNodeHealth.
 fn monitor(cx: &mut Cx<'_>) -> Flow {
     let nodes: Vec<Node> = cx.list::<Node>(None).cloned().collect();
+    let mut held = known(cx);
+    part(cx, &mut held, &nodes);
     let mut seen = Vec::new();
     let mut counts = Counts::new();
     for node in nodes {
-        greet(cx, &node);
+        greet(cx, &mut held, &node);
         let node = look(cx, node)?;
         let status = node.condition("Ready").map_or("Unknown", |c| c.status.as_str());
         let count = counts.entry(zone_of(&node)).or_default();
@@ -151,6 +156,10 @@ fn monitor(cx: &mut Cx<'_>) -> Flow {
                 seen.push((node, key));
             }
         }
+    }
+    let all = json!(held);
+    if cx.recall(KNOWN) != Some(&all) {
+        cx.remember(KNOWN, Some(all));
     }
     let mut zones = Zones::recall(cx);
     let cut_off = zones.count(&counts, cx.now());
@@ -177,11 +186,34 @@ fn look(cx: &mut Cx<'_>, node: Node) -> Result<Node, Halt> {
     mark_unknown(cx, &node)
 }
 
+/// The nodes that were known at the last look, by name, with their uids.
+const KNOWN: &str = "known";
+
+type Known = BTreeMap<String, Value>;
+
+fn known(cx: &Cx<'_>) -> Known {
+    cx.recall(KNOWN).and_then(|v| serde_json::from_value(v.clone()).ok()).unwrap_or_default()
+}
+
+/// Says of nodes that are gone that they are known no more.
+fn part(cx: &mut Cx<'_>, held: &mut Known, nodes: &[Node]) {
+    let there: BTreeSet<&str> = nodes.iter().map(|n| &*n.metadata.name).collect();
+    let gone: Vec<String> = held.keys().filter(|n| !there.contains(n.as_str())).cloned().collect();
+    for name in gone {
+        let uid = held.remove(&name);
+        let text = format!("Node {name} event: Removing Node {name} from Controller");
+        let mut node = Node::default();
+        node.metadata.name = name.as_str().into();
+        node.metadata.uid = uid.as_ref().and_then(Value::as_str).unwrap_or_default().into();
+        cx.event(&Object::from(node), "Normal", "RemovingNode", text);
+    }
+}
+
 /// Says once that a node is known.
-fn greet(cx: &mut Cx<'_>, node: &Node) {
-    let name = format!("known/{}", node.metadata.uid);
-    if cx.recall(&name).is_none() {
-        cx.remember(&name, Some(json!(true)));
+fn greet(cx: &mut Cx<'_>, held: &mut Known, node: &Node) {
+    let uid = json!(&*node.metadata.uid);
+    if held.get(&*node.metadata.name) != Some(&uid) {
+        held.insert(node.metadata.name.to_string(), uid);
         let text = format!("Node {0} event: Registered Node {0} in Controller", node.metadata.name);
         cx.event(&Object::from(node.clone()), "Normal", "RegisteredNode", text);
     }

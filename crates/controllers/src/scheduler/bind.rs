@@ -5,7 +5,7 @@ use super::{
     attempt::Attempt,
     cycle::{self, Failure},
     node_info::PodInfo,
-    plugins::Cycle,
+    plugins::{Cycle, volume_binding::{Bindings, bindings}},
     preemption::{Candidate, preempt},
     queue::Waiting,
 };
@@ -43,7 +43,10 @@ impl Scheduler {
             let look = Cycle { cache: &self.cache, view: cx.view, pod: &waiting.info };
             let found = cycle::find(&look, &self.nominated, &mut self.start_node, &mut attempt);
             match found {
-                Ok(nodes) => Ok(cycle::choose(&look, &nodes, &mut attempt, cx.dice)),
+                Ok(nodes) => Ok(cycle::choose(&look, &nodes, &mut attempt, cx.dice).map(|node| {
+                    let bindings = self.cache.node(&node).and_then(|n| Some(bindings(&look, n.node.as_ref()?)));
+                    (node, bindings.unwrap_or_default())
+                })),
                 Err(Failure::NoNodes) => Err((no_nodes(), None)),
                 Err(Failure::Fit(mut diagnosis)) => {
                     let (text, candidate) = preempt(&look, &self.nominated, &diagnosis, cx.dice);
@@ -59,10 +62,10 @@ impl Scheduler {
             }
         };
         match judged {
-            Ok(Some(node)) => {
+            Ok(Some((node, bindings))) => {
                 attempt.chosen = Some(node.clone());
                 self.keep(cx, attempt);
-                self.assume(cx, waiting, node);
+                self.assume(cx, waiting, node, bindings);
             }
             Ok(None) => {}
             Err((failed, candidate)) => {
@@ -94,21 +97,44 @@ impl Scheduler {
     }
 
     /// From now on the pod counts on the node, though the binding is only asked for. Upstream: assume, bindingCycle.
-    fn assume(&mut self, cx: Sight<'_, '_>, waiting: Waiting, node: Arc<str>) {
+    fn assume(&mut self, cx: Sight<'_, '_>, waiting: Waiting, node: Arc<str>, bindings: Bindings) {
         let mut pod = Pod::clone(&waiting.info.pod);
         pod.spec.node_name = node.clone();
-        let (key, uid) = (pod.key(), pod.metadata.uid.clone());
+        let uid = pod.metadata.uid.clone();
         let info = PodInfo { pod: Arc::new(pod), ..PodInfo::clone(&waiting.info) };
         self.nominated.remove(&uid);
         self.cache.place(&node, Arc::new(info), true);
-        let ticket = cx.ask(Verb::Bind { pod: key, uid, node: node.clone() });
-        self.flights.insert(ticket, Flight::Bind { waiting: Arc::new(waiting), node });
+        if bindings.is_empty() {
+            self.bind(cx, Arc::new(waiting), node);
+        } else {
+            self.bind_volumes(cx, uid, Arc::new(waiting), node, bindings);
+        }
+    }
+
+    /// Upstream: DefaultBinder.
+    pub(super) fn bind(&mut self, cx: Sight<'_, '_>, waiting: Arc<Waiting>, node: Arc<str>) {
+        let pod = &waiting.info.pod;
+        let ticket = cx.ask(Verb::Bind { pod: pod.key(), uid: pod.metadata.uid.clone(), node: node.clone() });
+        self.flights.insert(ticket, Flight::Bind { waiting, node });
+    }
+
+    /// A placed pod could not be bound after all. Upstream: handleBindingCycleError.
+    pub(super) fn unplaced(&mut self, cx: Sight<'_, '_>, waiting: &Waiting, message: String) {
+        let uid = &waiting.info.pod.metadata.uid;
+        self.cache.drop_promises(uid);
+        // It may have been seen on its node all the same, or be gone.
+        if self.cache.placed(uid).is_some_and(|p| p.assumed) {
+            self.forget(cx, uid);
+        }
+        let failed = Failed { reason: "SchedulerError", message, rejectors: BTreeSet::new(), nominated: None };
+        self.refused(cx, waiting.clone(), failed, None);
     }
 
     /// A request was answered.
     pub(super) fn answered(&mut self, cx: Sight<'_, '_>, ticket: Ticket, reply: &Reply) {
         match self.flights.remove(&ticket) {
             Some(Flight::Bind { waiting, node }) => self.bound(cx, &waiting, &node, reply),
+            Some(Flight::Volume { pod }) => self.volume_written(cx, &pod, reply),
             Some(Flight::Condemn { victim, room }) => self.condemned(cx, victim, room, reply),
             Some(Flight::Delete { victim, room }) => self.deleted(cx, &victim, &room, reply),
             None => {}
@@ -125,17 +151,8 @@ impl Scheduler {
                 cx.event_of("Binding", about, "Normal", "Scheduled", message);
             }
             Err(status) => {
-                // It may have been seen on its node all the same, or be gone.
-                if self.cache.placed(&pod.metadata.uid).is_some_and(|p| p.assumed) {
-                    self.forget(cx, &pod.metadata.uid);
-                }
-                let failed = Failed {
-                    reason: "SchedulerError",
-                    message: format!("running Bind plugin \"DefaultBinder\": {}", status.message),
-                    rejectors: BTreeSet::new(),
-                    nominated: None,
-                };
-                self.refused(cx, waiting.clone(), failed, None);
+                let text = format!("running Bind plugin \"DefaultBinder\": {}", status.message);
+                self.unplaced(cx, waiting, text);
             }
         }
     }

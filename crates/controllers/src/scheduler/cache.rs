@@ -34,6 +34,8 @@ pub struct Cache {
     with_affinity: OrdSet<Arc<str>>,
     /// Nodes with pods that demand distance to other pods.
     with_required_anti_affinity: OrdSet<Arc<str>>,
+    /// Volumes that were chosen for claims and do not say so yet, with the pod for which they were.
+    promised: OrdMap<Arc<str>, Arc<str>>,
 }
 
 fn zone(node: &Node) -> String {
@@ -88,6 +90,19 @@ impl Cache {
         self.pods.values().filter(|p| p.assumed)
     }
 
+    /// Volumes that are promised.
+    pub fn promised_volumes(&self) -> impl Iterator<Item = &str> {
+        self.promised.keys().map(|name| &**name)
+    }
+    /// Promises a volume to the claim of a pod.
+    pub fn promise_volume(&mut self, name: Arc<str>, pod_uid: Arc<str>) {
+        self.promised.insert(name, pod_uid);
+    }
+    /// Takes all promises to a pod back.
+    pub fn drop_promises(&mut self, pod_uid: &str) {
+        let kept = self.promised.iter().filter(|(_, uid)| ***uid != *pod_uid);
+        self.promised = kept.map(|(name, uid)| (name.clone(), uid.clone())).collect();
+    }
     /// Puts or replaces a node.
     pub fn set_node(&mut self, node: Arc<Node>) {
         self.set_nodes([node]);

@@ -22,6 +22,7 @@ pub mod queue;
 pub mod resources;
 pub mod sentences;
 pub mod vectors;
+mod volumes;
 
 pub use attempt::{Attempt, NodeRow};
 
@@ -55,6 +56,8 @@ pub enum Timer {
     Backoff,
     /// Pods that have waited for long are tried again.
     Flush,
+    /// Whether the volumes of placed pods are bound is looked at.
+    Volumes,
 }
 
 /// How often pods that have waited for long are looked for. Upstream: flushUnschedulablePodsLeftover.
@@ -69,6 +72,8 @@ enum Flight {
     Bind { waiting: Arc<Waiting>, node: Arc<str> },
     /// A pod that has to make room for another gets its condition; then it is deleted.
     Condemn { victim: Arc<Pod>, room: Room },
+    /// A volume or a claim of a placed pod is written, before the pod is bound.
+    Volume { pod: Arc<str> },
     /// A pod is deleted to make room for another.
     Delete { victim: Arc<Pod>, room: Room },
 }
@@ -96,6 +101,8 @@ pub struct Scheduler {
     cycle_set: bool,
     backoff_set: Option<Instant>,
     flush_set: Option<Instant>,
+    /// Placed pods whose volumes are being bound, by uid.
+    binding: OrdMap<Arc<str>, Arc<volumes::Work>>,
 }
 
 /// What it can see and do.
@@ -181,6 +188,7 @@ impl Agent for Scheduler {
                 self.flush_set = None;
                 self.flush(cx);
             }
+            Input::Due(Timer::Volumes) => self.check_volumes(cx),
             Input::Runtime(_) => {}
         }
         // One attempt at a time: further pods wait for their turn.

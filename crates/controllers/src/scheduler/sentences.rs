@@ -33,4 +33,9 @@ pub static SENTENCES: &[Sentence] = &[
         "{tied} are equally good for pod {pod}; {node} was drawn. {verdicts}.",
         "pkg/scheduler/schedule_one.go, selectHost",
     ),
+    of(
+        "scheduler.volumes",
+        "Pod {pod} is to run on {node}; before it is bound, its claims are: {claims}.",
+        "pkg/scheduler/framework/plugins/volumebinding/binder.go, BindPodVolumes",
+    ),
 ];

@@ -29,7 +29,7 @@ pub(super) fn loops(session: &mut Session, found: &Verdict) -> Vec<Arc<Loop>> {
         .world()
         .processes()
         .map(|(id, _)| id.clone())
-        .filter(|id| *id != ProcessId::Manager)
+        .filter(|id| !id.is_manager())
         .collect();
     for id in ids {
         if let Some(row) = agent_row(session, &id, timers.get(&id).copied()) {
@@ -198,7 +198,7 @@ fn agent_row(session: &Session, id: &ProcessId, timer: Option<Instant>) -> Optio
     let (who, name, detail) = match id {
         ProcessId::Scheduler => (Who::Scheduler, "scheduler", String::new()),
         ProcessId::Kubelet(node) => (Who::Kubelet, "kubelet", node.to_string()),
-        ProcessId::Manager => return None,
+        ProcessId::Manager | ProcessId::SecondManager => return None,
     };
     let mut row = empty(who, name, &detail);
     let kinds: &[ObjectKind] =

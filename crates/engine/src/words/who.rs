@@ -48,15 +48,16 @@ pub(crate) fn of_record(record: &Record, _world: &World) -> (Who, String) {
 }
 
 fn is_fault(text: &str) -> bool {
-    ["You hold", "You let", "You stopped", "You crashed", "You started", "You cut", "What if?"]
+    ["You hold", "You let", "You stopped", "You crashed", "You started", "You cut", "You lose", "You made", "What if?"]
         .iter()
         .any(|start| text.starts_with(start))
         || text.contains("will crash")
+        || text.starts_with("The next ")
 }
 
 fn of_process(process: &ProcessId) -> (Who, String) {
     match process {
-        ProcessId::Manager => (Who::Other, "controllers".into()),
+        ProcessId::Manager | ProcessId::SecondManager => (Who::Other, "controllers".into()),
         ProcessId::Scheduler => (Who::Scheduler, "scheduler".into()),
         ProcessId::Kubelet(_) => (Who::Kubelet, "kubelet".into()),
     }

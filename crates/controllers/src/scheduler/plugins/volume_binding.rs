@@ -3,18 +3,20 @@
 
 use super::{
     super::{
-        affinity::selector_matches,
         event::{Event, NodePart},
         kinds::{CLAIM, CLASS, VOLUME},
         node_info::{NodeInfo, PodInfo},
     },
     Before, Cycle, Plugin, Rejection, State,
 };
+pub use crate::volume::claim_names;
+use crate::volume::{
+    BIND_COMPLETED, SELECTED_NODE,
+    matching::{Place, best, is_reachable},
+};
 use kubestep_control::View;
-use kubestep_model::{Custom, Key, Kind, LabelSelector, Node, NodeSelector, Object, Pod, Quantity};
-use serde::Deserialize;
-use serde_json::Value;
-use std::{cmp::Ordering, collections::BTreeSet, sync::Arc};
+use kubestep_model::{Key, Node, PersistentVolume, PersistentVolumeClaim, StorageClass, Whole};
+use std::collections::BTreeSet;
 
 /// See the module.
 #[derive(Debug)]
@@ -23,54 +25,51 @@ pub struct VolumeBinding;
 /// The claims of a pod.
 #[derive(Clone, Debug, Default)]
 pub struct Claims {
-    /// Volumes of claims that are bound.
-    bound: Vec<Arc<str>>,
-    /// Claims that are bound only when a node is chosen.
-    delayed: Vec<Arc<Custom>>,
+    /// Volumes of claims that are bound; `None`: one is not there.
+    bound: Vec<Option<PersistentVolume>>,
+    /// Claims that are bound only when a node is chosen, the smallest first.
+    delayed: Vec<PersistentVolumeClaim>,
+    /// All volumes, if there are such claims.
+    volumes: Vec<PersistentVolume>,
 }
 
-fn custom(view: &View, kind: Kind, namespace: &str, name: &str) -> Option<Arc<Custom>> {
-    match view.object(&Key::new(kind, namespace, name)) {
-        Some(Object::Custom(found)) => Some(found.clone()),
-        _ => None,
+/// What is to be done for a pod's claims once its node is chosen.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Bindings {
+    /// Claims that get a volume that is there.
+    pub found: Vec<(PersistentVolumeClaim, PersistentVolume)>,
+    /// Claims for which a volume is made.
+    pub provisioned: Vec<PersistentVolumeClaim>,
+}
+
+impl Bindings {
+    /// Whether nothing is to be done.
+    pub fn is_empty(&self) -> bool {
+        self.found.is_empty() && self.provisioned.is_empty()
     }
 }
 
-fn text<'a>(object: &'a Custom, path: &[&str]) -> &'a str {
-    field(object, path).and_then(Value::as_str).unwrap_or("")
+/// Whether a claim has its volume. Upstream: isPVCFullyBound.
+pub fn is_fully_bound(claim: &PersistentVolumeClaim) -> bool {
+    !claim.spec.volume_name.is_empty() && claim.metadata.annotations.contains_key(BIND_COMPLETED)
 }
 
-fn field<'a>(object: &'a Custom, path: &[&str]) -> Option<&'a Value> {
-    let (first, rest) = path.split_first()?;
-    rest.iter().try_fold(object.rest.get(*first)?, |value, name| value.get(*name))
-}
-
-/// The names of the claims that a pod makes. Upstream: ClaimName.
-pub fn claim_names(pod: &Pod) -> Vec<String> {
-    let of = |volume: &kubestep_model::Volume| {
-        let named = volume.rest.get("persistentVolumeClaim").and_then(|c| c.get("claimName")?.as_str());
-        let own =
-            volume.rest.contains_key("ephemeral").then(|| format!("{}-{}", pod.metadata.name, volume.name));
-        named.map(str::to_owned).or(own)
-    };
-    pod.spec.volumes.iter().filter_map(of).collect()
-}
-
-fn class_of(claim: &Custom) -> &str {
-    let annotated = claim.metadata.annotations.get("volume.beta.kubernetes.io/storage-class");
-    annotated.map_or_else(|| text(claim, &["spec", "storageClassName"]), String::as_str)
+fn class_of(view: &View, claim: &PersistentVolumeClaim) -> Option<StorageClass> {
+    view.object(&Key::new(CLASS, "", claim.class())).and_then(StorageClass::read)
 }
 
 /// Upstream: podHasPVCs and GetPodVolumeClaims.
 fn claims(cycle: &Cycle<'_>) -> Result<Claims, String> {
     let mut found = Claims::default();
     let mut immediate = false;
+    let space = &cycle.pod.pod.metadata.namespace;
     for name in claim_names(&cycle.pod.pod) {
-        let Some(claim) = custom(cycle.view, CLAIM, &cycle.pod.pod.metadata.namespace, &name) else {
+        let claim = cycle.view.object(&Key::new(CLAIM, space.clone(), name.as_str()));
+        let Some(claim) = claim.and_then(PersistentVolumeClaim::read) else {
             return Err(format!("persistentvolumeclaim {name:?} not found"));
         };
-        let volume = text(&claim, &["spec", "volumeName"]);
-        if text(&claim, &["status", "phase"]) == "Lost" {
+        let volume = claim.spec.volume_name.as_str();
+        if claim.status.phase == "Lost" {
             return Err(format!(
                 "persistentvolumeclaim {name:?} bound to non-existent persistentvolume {volume:?}"
             ));
@@ -78,77 +77,59 @@ fn claims(cycle: &Cycle<'_>) -> Result<Claims, String> {
         if claim.metadata.is_terminating() {
             return Err(format!("persistentvolumeclaim {name:?} is being deleted"));
         }
-        let complete = claim.metadata.annotations.contains_key("pv.kubernetes.io/bind-completed");
-        let class = custom(cycle.view, CLASS, "", class_of(&claim));
-        let delayed = class.is_some_and(|c| text(&c, &["volumeBindingMode"]) == "WaitForFirstConsumer");
-        if !volume.is_empty() && complete {
-            found.bound.push(volume.into());
+        let delayed = class_of(cycle.view, &claim)
+            .is_some_and(|c| c.volume_binding_mode.as_deref() == Some("WaitForFirstConsumer"));
+        if is_fully_bound(&claim) {
+            found.bound.push(cycle.view.object(&Key::new(VOLUME, "", volume)).and_then(PersistentVolume::read));
         } else if delayed && volume.is_empty() {
             found.delayed.push(claim);
         } else {
             immediate = true;
         }
     }
-    if immediate { Err("pod has unbound immediate PersistentVolumeClaims".into()) } else { Ok(found) }
+    if immediate {
+        return Err("pod has unbound immediate PersistentVolumeClaims".into());
+    }
+    if !found.delayed.is_empty() {
+        let size = |c: &PersistentVolumeClaim| c.request().cloned().unwrap_or_default();
+        found.delayed.sort_by(|a, b| size(a).cmp(&size(b)));
+        found.volumes = cycle.view.objects_of(VOLUME, None).filter_map(PersistentVolume::read).collect();
+    }
+    Ok(found)
 }
 
-/// Whether a volume can be used on a node. Upstream: CheckNodeAffinity.
-fn reachable(volume: &Custom, node: &Node) -> bool {
-    let required = field(volume, &["spec", "nodeAffinity", "required"]);
-    required.is_none_or(|r| NodeSelector::deserialize(r).is_ok_and(|s| selector_matches(&s, node)))
-}
-
-fn amount(value: Option<&Value>) -> Quantity {
-    value.and_then(Value::as_str).and_then(|text| Quantity::parse(text).ok()).unwrap_or_default()
-}
-
-fn modes(object: &Custom) -> BTreeSet<&str> {
-    field(object, &["spec", "accessModes"])
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .collect()
-}
-
-/// Whether a free volume suits a claim. Upstream: volume.FindMatchingVolume.
-fn suits(volume: &Custom, claim: &Custom, node: &Node) -> bool {
-    let wanted = amount(field(claim, &["spec", "resources", "requests", "storage"]));
-    let mode = |object| match text(object, &["spec", "volumeMode"]) {
-        "" => "Filesystem".to_owned(),
-        other => other.to_owned(),
-    };
-    let selector =
-        field(claim, &["spec", "selector"]).map(|s| LabelSelector::deserialize(s).unwrap_or_default());
-    class_of(claim) == text(volume, &["spec", "storageClassName"])
-        && mode(volume) == mode(claim)
-        && amount(field(volume, &["spec", "capacity", "storage"])).cmp(&wanted) != Ordering::Less
-        && modes(claim).is_subset(&modes(volume))
-        && text(volume, &["status", "phase"]) == "Available"
-        && field(volume, &["spec", "claimRef"]).is_none()
-        && selector.is_none_or(|s| s.matches(&volume.metadata.labels))
-        && reachable(volume, node)
-}
-
-/// Whether each claim finds a free volume of its own, or a provisioner. Upstream: FindPodVolumes.
-fn findable(cycle: &Cycle<'_>, delayed: &[Arc<Custom>], node: &Node) -> bool {
-    let mut taken: BTreeSet<Arc<str>> = BTreeSet::new();
-    delayed.iter().all(|claim| {
-        let free = cycle.view.objects_of(VOLUME, None).filter_map(|o| match o {
-            Object::Custom(volume) => Some(volume),
-            _ => None,
-        });
-        let smallest =
-            free.filter(|v| !taken.contains(&v.metadata.name) && suits(v, claim, node)).min_by(|a, b| {
-                amount(field(a, &["spec", "capacity", "storage"]))
-                    .cmp(&amount(field(b, &["spec", "capacity", "storage"])))
-            });
-        if let Some(volume) = smallest {
-            return taken.insert(volume.metadata.name.clone());
+/// A free volume for each claim, or a provisioner; `None` if one finds neither.
+/// Upstream: FindPodVolumes, findMatchingVolumes, checkVolumeProvisions.
+fn findable(cycle: &Cycle<'_>, claims: &Claims, node: &Node) -> Option<Bindings> {
+    let mut taken: BTreeSet<String> = cycle.cache.promised_volumes().map(str::to_owned).collect();
+    let mut bindings = Bindings::default();
+    for claim in &claims.delayed {
+        // A provisioner was told of a node before: it has to be this one.
+        if let Some(chosen) = claim.metadata.annotations.get(SELECTED_NODE) {
+            if **chosen != *node.metadata.name {
+                return None;
+            }
+            bindings.provisioned.push(claim.clone());
+            continue;
         }
-        let class = custom(cycle.view, CLASS, "", class_of(claim));
-        class.is_some_and(|c| !matches!(text(&c, &["provisioner"]), "" | "kubernetes.io/no-provisioner"))
-    })
+        let place = Place { node: Some(node), delayed: true };
+        if let Some(volume) = best(&claims.volumes, claim, place, &taken) {
+            taken.insert(volume.metadata.name.to_string());
+            bindings.found.push((claim.clone(), volume.clone()));
+            continue;
+        }
+        let class = class_of(cycle.view, claim)?;
+        if matches!(class.provisioner.as_str(), "" | "kubernetes.io/no-provisioner") {
+            return None;
+        }
+        bindings.provisioned.push(claim.clone());
+    }
+    Some(bindings)
+}
+
+/// What is to be done for a pod's claims on this node. Upstream: Reserve.
+pub fn bindings(cycle: &Cycle<'_>, node: &Node) -> Bindings {
+    claims(cycle).ok().and_then(|claims| findable(cycle, &claims, node)).unwrap_or_default()
 }
 
 impl Plugin for VolumeBinding {
@@ -167,16 +148,16 @@ impl Plugin for VolumeBinding {
     }
     fn filter(&self, cycle: &Cycle<'_>, state: &State, node: &NodeInfo) -> Result<(), Rejection> {
         let (State::Claims(claims), Some(node)) = (state, &node.node) else { return Ok(()) };
-        for name in &claims.bound {
-            let Some(volume) = custom(cycle.view, VOLUME, "", name) else {
+        for volume in &claims.bound {
+            let Some(volume) = volume else {
                 let reason = "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)";
                 return Err(Rejection::for_good(reason));
             };
-            if !reachable(&volume, node) {
+            if !is_reachable(volume, node) {
                 return Err(Rejection::for_good("node(s) had volume node affinity conflict"));
             }
         }
-        if !findable(cycle, &claims.delayed, node) {
+        if findable(cycle, claims, node).is_none() {
             return Err(Rejection::for_good("node(s) didn't find available persistent volumes to bind"));
         }
         Ok(())

@@ -1,10 +1,16 @@
 //! Faults as data in the world: they rewind with it.
 
-use crate::{Asker, Brain, Health, ProcessId, Step, World};
+mod requests;
+mod watches;
+
+pub use requests::Trouble;
+pub(crate) use requests::heard;
+
+use crate::{Asker, Brain, Health, Mood, ProcessId, Step, World};
 use imbl::{OrdMap, OrdSet};
 use kubestep_controllers::ALL;
 use kubestep_model::Kind;
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 /// Faults that are in force.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -17,6 +23,18 @@ pub struct Faults {
     pub forgets_writes: bool,
     /// Processes that crash after so many more writes.
     pub crash_after: OrdMap<ProcessId, u32>,
+    /// What becomes of the next requests of a process, and of how many.
+    pub requests: OrdMap<ProcessId, (Trouble, u32)>,
+    /// How much longer everything takes that a process sends or is told.
+    pub slow: OrdMap<ProcessId, Duration>,
+    /// Watches whose events are lost: their process learns of them only when it lists again.
+    pub lost: OrdSet<(ProcessId, Kind)>,
+    /// Processes whose requests do not arrive, though they are told everything.
+    pub mute: OrdSet<ProcessId>,
+    /// Processes that are told nothing, though their requests arrive.
+    pub deaf: OrdSet<ProcessId>,
+    /// The API server answers nobody.
+    pub api_away: bool,
 }
 
 impl Faults {
@@ -27,6 +45,18 @@ impl Faults {
     /// Whether a process is cut off from the API server.
     pub fn is_cut(&self, process: &ProcessId) -> bool {
         matches!(process, ProcessId::Kubelet(node) if self.cut.contains(node))
+    }
+    /// Whether nothing is delivered to a process.
+    pub(crate) fn is_deaf(&self, process: &ProcessId) -> bool {
+        self.is_cut(process) || self.deaf.contains(process)
+    }
+    /// How much longer everything takes for a process.
+    pub(crate) fn extra(&self, process: Option<&ProcessId>) -> Duration {
+        process.and_then(|p| self.slow.get(p)).copied().unwrap_or_default()
+    }
+    /// Whether no fault is in force that ends only when somebody ends it.
+    pub fn is_none(&self) -> bool {
+        *self == Faults::default()
     }
 }
 
@@ -42,8 +72,28 @@ pub enum FaultAct {
     Crash { process: ProcessId },
     /// A process that ended is started again.
     Restart { process: ProcessId },
-    /// A process crashes after so many more of its writes.
+    /// A process crashes after so many more of its writes; of none: it does not.
     CrashAfter { process: ProcessId, writes: u32 },
+    /// Something becomes of the next requests of a process; of none: all is well again.
+    Requests { process: ProcessId, trouble: Trouble, next: u32 },
+    /// Everything takes longer for a process; nothing: as long as ever.
+    Slow { process: ProcessId, by: Duration },
+    /// The events of a watch are lost, or its process lists again and reads on.
+    Lose { process: ProcessId, kind: Kind, lost: bool },
+    /// The requests of a process do not arrive, or do again.
+    Mute { process: ProcessId, mute: bool },
+    /// A process is told nothing, or everything again.
+    Deafen { process: ProcessId, deaf: bool },
+    /// The API server is away, or back.
+    ApiServer { away: bool },
+    /// A process ends and starts again with a state of the cluster that is so many revisions old.
+    RestartStale { process: ProcessId, behind: u64 },
+    /// A second controller manager starts beside the first, or ends.
+    SecondManager { running: bool },
+    /// The registry answers otherwise.
+    Registry(Mood),
+    /// All clocks jump ahead, as after a long sleep of the machine.
+    ClockJump { by: Duration },
 }
 
 impl World {
@@ -71,9 +121,40 @@ impl World {
                 format!("You started {process} again.")
             }
             FaultAct::CrashAfter { process, writes } => {
+                if writes == 0 {
+                    self.faults.crash_after.remove(&process);
+                    return format!("{process} will not crash by itself.");
+                }
                 let text = format!("{process} will crash after {writes} more writes.");
                 self.faults.crash_after.insert(process, writes);
                 text
+            }
+            FaultAct::Requests { process, trouble, next } => self.trouble(process, trouble, next),
+            FaultAct::Slow { process, by } => self.slow_down(process, by),
+            FaultAct::Lose { process, kind, lost } => self.lose_watch(process, kind, lost),
+            FaultAct::Mute { process, mute } => self.mute(process, mute),
+            FaultAct::Deafen { process, deaf } => self.deafen(process, deaf),
+            FaultAct::ApiServer { away } => {
+                self.faults.api_away = away;
+                if away { "You cut the API server off.".into() } else { "You let the API server answer again.".into() }
+            }
+            FaultAct::RestartStale { process, behind } => self.restart_stale(&process, behind),
+            FaultAct::SecondManager { running: true } => {
+                self.start_process(ProcessId::SecondManager);
+                "You started a second controller manager.".into()
+            }
+            FaultAct::SecondManager { running: false } => {
+                self.crash(&ProcessId::SecondManager);
+                self.processes.remove(&ProcessId::SecondManager);
+                "You stopped the second controller manager.".into()
+            }
+            FaultAct::Registry(mood) => {
+                self.registry.1 = mood;
+                requests::sentence_of(mood)
+            }
+            FaultAct::ClockJump { by } => {
+                self.now = self.now + by;
+                format!("You let all clocks jump {} seconds ahead.", by.as_secs())
             }
         }
     }
