@@ -206,7 +206,10 @@ pub(crate) fn enqueue(
 }
 
 /// What a filtered watch shows: a kubelet sees the pods of its node only.
-pub(crate) fn seen_by(id: &ProcessId, object: Option<&kubestep_model::Object>) -> Option<kubestep_model::Object> {
+pub(crate) fn seen_by(
+    id: &ProcessId,
+    object: Option<&kubestep_model::Object>,
+) -> Option<kubestep_model::Object> {
     let object = object?;
     if let (ProcessId::Kubelet(node), Some(pod)) = (id, object.get::<Pod>())
         && pod.spec.node_name != *node

@@ -264,7 +264,11 @@ impl<'a> Cx<'a> {
         Ok(self.ask(create_verb(object))?.and_then(any_object))
     }
     /// Replaces an object of any kind, or a part of it (PUT); the answer may be a refusal to look at.
-    pub fn try_replace_object(&mut self, object: Object, subresource: Subresource) -> Result<Result<Object, Status>, Halt> {
+    pub fn try_replace_object(
+        &mut self,
+        object: Object,
+        subresource: Subresource,
+    ) -> Result<Result<Object, Status>, Halt> {
         let reply = self.ask(Verb::Replace { key: object.key(), subresource, body: Body::Typed(object) })?;
         Ok(reply.and_then(any_object))
     }

@@ -1,7 +1,7 @@
 //! The garbage collector: objects whose owners are gone go too, or are set free where that was asked for.
 //!
 //! Upstream: pkg/controller/garbagecollector (v1.37): graph_builder.go and garbagecollector.go. The graph is the
-//! cache's own index from owner to dependents. Left out: the cache of absent owners, cycles of foreground deletion.
+//! cache's own index from owner to dependents. Left out: the cache of absent owners.
 
 use crate::sentences::Sentence;
 use kubestep_control::{Change, Controller, Cx, Done, Flow, Halt, View, Wake, Watch};
@@ -255,6 +255,9 @@ fn attempt_to_delete(cx: &mut Cx<'_>, key: &Key) -> Flow {
         };
     }
     let has_dependents = cx.view().dependents(&latest.meta().uid).next().is_some();
+    if !owners.waiting.is_empty() {
+        break_cycle(cx, &latest)?;
+    }
     let propagation = if !owners.waiting.is_empty() && has_dependents {
         Propagation::Foreground
     } else if has(latest.meta(), ORPHAN) {
@@ -265,6 +268,26 @@ fn attempt_to_delete(cx: &mut Cx<'_>, key: &Key) -> Flow {
         Propagation::Background
     };
     delete(cx, &latest, propagation)
+}
+
+/// If one of its dependents waits for its own dependents, they may wait for each other: this one lets go.
+/// Upstream: unblockOwnerReferencesStrategicMergePatch.
+fn break_cycle(cx: &mut Cx<'_>, item: &Object) -> Result<(), Halt> {
+    let waits = cx.view().dependents(&item.meta().uid).any(|d| waits_for_dependents(d.meta()));
+    let blocking = item.meta().owner_references.iter().filter(|o| o.block_owner_deletion == Some(true));
+    let mut owners: Vec<OwnerReference> = blocking.cloned().collect();
+    if !waits || owners.is_empty() {
+        return Ok(());
+    }
+    for owner in &mut owners {
+        owner.block_owner_deletion = Some(false);
+    }
+    cx.because("gc.cycle", vec![("object", short(&item.key()))]);
+    let patch = json!({"metadata": {"ownerReferences": owners, "uid": &*item.meta().uid}});
+    match cx.try_patch(item.key(), Subresource::None, PatchKind::Strategic, patch)? {
+        Ok(_) => Ok(()),
+        Err(status) => Err(cx.fail(status)),
+    }
 }
 
 fn delete(cx: &mut Cx<'_>, item: &Object, propagation: Propagation) -> Flow {
@@ -319,6 +342,11 @@ pub static SENTENCES: &[Sentence] = &[
     Sentence {
         code: "gc.delete",
         text: "The garbage collector deletes {object}: its owner {owner} is gone or going.",
+        upstream: "pkg/controller/garbagecollector/garbagecollector.go, attemptToDeleteItem",
+    },
+    Sentence {
+        code: "gc.cycle",
+        text: "{object} and what depends on it may wait for each other: it no longer holds its owner back.",
         upstream: "pkg/controller/garbagecollector/garbagecollector.go, attemptToDeleteItem",
     },
     Sentence {

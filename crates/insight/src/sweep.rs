@@ -7,8 +7,8 @@ use crate::{
     settled, verdict,
 };
 use kubestep_cluster::{
-    Act, FaultAct, Health, Image, Latencies, Mood, NodeAct, NodeSpec, ProcessId, Registry, Settings, Start, Trouble,
-    World,
+    Act, FaultAct, Health, Image, Latencies, Mood, NodeAct, NodeSpec, ProcessId, Registry, Settings, Start,
+    Trouble, World,
 };
 use kubestep_model::{
     Deployment, Dice, EndpointSlice, Key, Kind, PatchKind, Pod, Request, Subresource, Verb,
@@ -118,7 +118,8 @@ fn fault(dice: &mut Dice) -> Act {
         2 => of(FaultAct::CrashAfter { process: manager, writes: 1 + dice.below("writes", 4) }),
         3 => of(FaultAct::Crash { process: ProcessId::Scheduler }),
         4 => of(FaultAct::Stop {
-            controller: ["deployment", "replicaset", "endpointslice"][dice.below("stop", 3) as usize % 3].into(),
+            controller: ["deployment", "replicaset", "endpointslice"][dice.below("stop", 3) as usize % 3]
+                .into(),
             stopped: true,
         }),
         5 => Act::Node(NodeAct::Stop(node)),
@@ -137,7 +138,9 @@ fn fault(dice: &mut Dice) -> Act {
         13 => of(FaultAct::Mute { process: kubelet, mute: true }),
         14 => of(FaultAct::Deafen { process: kubelet, deaf: true }),
         15 => of(FaultAct::ApiServer { away: true }),
-        16 => of(FaultAct::RestartStale { process: process(dice), behind: u64::from(dice.below("behind", 40)) }),
+        16 => {
+            of(FaultAct::RestartStale { process: process(dice), behind: u64::from(dice.below("behind", 40)) })
+        }
         17 => of(FaultAct::SecondManager { running: true }),
         18 => of(FaultAct::Registry(
             [Mood::Away, Mood::Slow(20), Mood::Throttling(3)][dice.below("registry", 3) as usize % 3],

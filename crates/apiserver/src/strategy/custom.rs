@@ -177,7 +177,8 @@ pub(super) fn prepare_for_status(new: &mut Custom, old: &Custom, now: Time) {
 /// Upstream: pkg/registry/core/persistentvolume, statusStrategy (v1.37).
 fn note_phase(new: &mut Custom, old: &Custom, now: Time) {
     const SINCE: &str = "lastPhaseTransitionTime";
-    let part = |c: &Custom, name: &str| c.rest.get("status").and_then(|s| s.get(name)).cloned().unwrap_or_default();
+    let part =
+        |c: &Custom, name: &str| c.rest.get("status").and_then(|s| s.get(name)).cloned().unwrap_or_default();
     let (same, known, given) = (part(new, "phase") == part(old, "phase"), part(old, SINCE), part(new, SINCE));
     let since = match (same, given.is_null()) {
         (true, true) => known,

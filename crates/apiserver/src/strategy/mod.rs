@@ -135,7 +135,9 @@ pub(crate) fn prepare_for_status(new: &mut Object, old: &Object, now: Time) {
             keep(&mut Arc::make_mut(new).spec, &old.spec)
         }
         (Object::Namespace(new), Object::Namespace(old)) => keep(&mut Arc::make_mut(new).spec, &old.spec),
-        (Object::Custom(new), Object::Custom(old)) => custom::prepare_for_status(Arc::make_mut(new), old, now),
+        (Object::Custom(new), Object::Custom(old)) => {
+            custom::prepare_for_status(Arc::make_mut(new), old, now)
+        }
         _ => {}
     }
 }

@@ -136,7 +136,11 @@ impl World {
             FaultAct::Deafen { process, deaf } => self.deafen(process, deaf),
             FaultAct::ApiServer { away } => {
                 self.faults.api_away = away;
-                if away { "You cut the API server off.".into() } else { "You let the API server answer again.".into() }
+                if away {
+                    "You cut the API server off.".into()
+                } else {
+                    "You let the API server answer again.".into()
+                }
             }
             FaultAct::RestartStale { process, behind } => self.restart_stale(&process, behind),
             FaultAct::SecondManager { running: true } => {

@@ -42,7 +42,10 @@ impl World {
         let entries = differences(&known, &now_there, kind, revision, self.now);
         let at = self.now;
         self.with_process(id, |p| {
-            p.inbox.insert(kind, entries.into_iter().map(|entry| Arc::new(Arrival { at, entry, cause: None })).collect());
+            p.inbox.insert(
+                kind,
+                entries.into_iter().map(|entry| Arc::new(Arrival { at, entry, cause: None })).collect(),
+            );
             p.seen.insert(kind, revision);
         });
         self.offer_deliveries(id);

@@ -106,14 +106,14 @@ impl Mood {
             format!("failed to pull and unpack image \"{name}\": failed to resolve reference \"{name}\": ");
         let host = name.split('/').next().unwrap_or(name);
         let host = if host == "docker.io" { "registry-1.docker.io" } else { host };
-        let (path, tag) = repository(name).split_once('/').map_or((name, ""), |(_, path)| {
-            (path, name.rsplit_once(':').map_or("latest", |(_, tag)| tag))
-        });
+        let (path, tag) = repository(name)
+            .split_once('/')
+            .map_or((name, ""), |(_, path)| (path, name.rsplit_once(':').map_or("latest", |(_, tag)| tag)));
         let request = format!("Head \"https://{host}/v2/{path}/manifests/{tag}\"");
         match self {
-            Mood::Away => Some(format!(
-                "{start}failed to do request: {request}: dial tcp: lookup {host}: no such host"
-            )),
+            Mood::Away => {
+                Some(format!("{start}failed to do request: {request}: dial tcp: lookup {host}: no such host"))
+            }
             Mood::Throttling(of) if !turn.is_multiple_of(of.max(2)) => Some(format!(
                 "{start}unexpected status from {} request to https://{host}/v2/{path}/manifests/{tag}: 429 Too Many Requests",
                 "HEAD"

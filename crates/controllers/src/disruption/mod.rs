@@ -113,7 +113,8 @@ fn look_at_pod(cx: &mut Cx<'_>, key: &Key) -> Flow {
     if !is_marked(pod) {
         return Ok(Done::Settled);
     }
-    let since = pod.condition("DisruptionTarget").and_then(|c| c.last_transition_time).unwrap_or(Time(0)).instant();
+    let since =
+        pod.condition("DisruptionTarget").and_then(|c| c.last_transition_time).unwrap_or(Time(0)).instant();
     let left = (since + STALE).since(cx.now());
     if !left.is_zero() {
         return Ok(Done::Again(left));
@@ -193,7 +194,11 @@ fn is_healthy(pod: &Pod, disrupted: &BTreeMap<String, Time>) -> bool {
 
 /// Pods whose eviction was granted and that are still to go; and when to look again.
 /// Upstream: buildDisruptedPodMap.
-fn disrupted(cx: &mut Cx<'_>, budget: &PodDisruptionBudget, pods: &[&Pod]) -> (BTreeMap<String, Time>, Option<Duration>) {
+fn disrupted(
+    cx: &mut Cx<'_>,
+    budget: &PodDisruptionBudget,
+    pods: &[&Pod],
+) -> (BTreeMap<String, Time>, Option<Duration>) {
     let mut kept = BTreeMap::new();
     let mut recheck: Option<Duration> = None;
     for pod in pods.iter().filter(|p| !p.metadata.is_terminating()) {

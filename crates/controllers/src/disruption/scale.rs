@@ -94,7 +94,8 @@ fn of_set(cx: &Cx<'_>, owner: &OwnerReference, namespace: &str) -> Option<(Arc<s
     match set.metadata.controller().filter(|o| o.kind == "Deployment") {
         None => Some((set.metadata.uid.clone(), set.spec.replicas.unwrap_or(1))),
         Some(above) => {
-            let found = cx.get::<Deployment>(namespace, &above.name).filter(|d| d.metadata.uid == above.uid)?;
+            let found =
+                cx.get::<Deployment>(namespace, &above.name).filter(|d| d.metadata.uid == above.uid)?;
             Some((found.metadata.uid.clone(), found.spec.replicas.unwrap_or(1)))
         }
     }

@@ -14,7 +14,11 @@ pub(super) struct Counted {
 }
 
 /// The budget with its new status; `None` if it says so already.
-pub(super) fn fresh(budget: &PodDisruptionBudget, counted: Counted, now: Time) -> Option<PodDisruptionBudget> {
+pub(super) fn fresh(
+    budget: &PodDisruptionBudget,
+    counted: Counted,
+    now: Time,
+) -> Option<PodDisruptionBudget> {
     let left = counted.healthy.saturating_sub(counted.desired);
     let allowed = if counted.expected <= 0 { 0 } else { left.max(0) };
     let mut fresh = budget.clone();
@@ -31,7 +35,8 @@ pub(super) fn fresh(budget: &PodDisruptionBudget, counted: Counted, now: Time) -
     if fresh.status == budget.status && is_up_to_date(budget) {
         return None;
     }
-    let (status, reason) = if allowed > 0 { ("True", "SufficientPods") } else { ("False", "InsufficientPods") };
+    let (status, reason) =
+        if allowed > 0 { ("True", "SufficientPods") } else { ("False", "InsufficientPods") };
     set(&mut fresh, status, reason, "", now);
     Some(fresh)
 }
@@ -78,7 +83,8 @@ mod tests {
     #[test]
     fn what_may_be_taken_away() {
         let allowed = |h, d, e| {
-            fresh(&PodDisruptionBudget::default(), counted(h, d, e), Time(1)).map(|b| b.status.disruptions_allowed)
+            fresh(&PodDisruptionBudget::default(), counted(h, d, e), Time(1))
+                .map(|b| b.status.disruptions_allowed)
         };
         assert_eq!(allowed(3, 2, 3), Some(1));
         assert_eq!(allowed(1, 2, 3), Some(0), "never less than nothing");

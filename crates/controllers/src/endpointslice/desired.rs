@@ -39,7 +39,9 @@ pub(super) fn desired(
         let ports = ports_of(service, pod);
         let known = keys.iter().position(|(there, _)| *there == ports).unwrap_or_else(|| {
             let key = port_key(&ports);
-            wanted.entry(key.clone()).or_insert_with(|| (Meta { ports: ports.clone(), address_type }, vec![]));
+            wanted
+                .entry(key.clone())
+                .or_insert_with(|| (Meta { ports: ports.clone(), address_type }, vec![]));
             keys.push((ports, key));
             keys.len() - 1
         });

@@ -8,8 +8,8 @@ use super::{
 use crate::volume::CLAIM;
 use kubestep_control::Files;
 use kubestep_model::{
-    Answer, ConfigMap, Container, Instant, Key, Kind, Object, PersistentVolumeClaim, Pod, Reply, Secret, Status,
-    Subresource, Verb, Whole,
+    Answer, ConfigMap, Container, Instant, Key, Kind, Object, PersistentVolumeClaim, Pod, Reply, Secret,
+    Status, Subresource, Verb, Whole,
 };
 use serde_json::Value;
 use std::{
@@ -114,7 +114,13 @@ fn sources(pod: &Pod) -> Vec<Source> {
         found.extend(source(&volume.name, CLAIM, get("persistentVolumeClaim"), "claimName"));
         if rest.contains_key("ephemeral") {
             let name = format!("{}-{}", pod.metadata.name, volume.name);
-            found.push(Source { volume: volume.name.clone(), kind: CLAIM, name, optional: false, items: vec![] });
+            found.push(Source {
+                volume: volume.name.clone(),
+                kind: CLAIM,
+                name,
+                optional: false,
+                items: vec![],
+            });
         }
         for part in get("projected")["sources"].as_array().into_iter().flatten() {
             if !part["serviceAccountToken"].is_null() {
@@ -252,10 +258,7 @@ impl Kubelet {
             names.join(" "),
             why.join("; ")
         );
-        cx.because(
-            "kubelet.mount-failed",
-            vec![("volume", names.join(", ")), ("text", why.join("; "))],
-        );
+        cx.because("kubelet.mount-failed", vec![("volume", names.join(", ")), ("text", why.join("; "))]);
         cx.event(pod_reference(&pod, None), "Warning", "FailedMount", text);
         self.complete(cx, uid, &super::worker::Outcome::Failed(None));
     }
@@ -293,7 +296,6 @@ impl Kubelet {
 
     /// The API has answered what a volume needs.
     pub(super) fn volume_answered(&mut self, cx: &mut Cx<'_>, uid: &Uid, index: &str, reply: Reply) {
-        let now = cx.now;
         let Some(worker) = self.worker(uid) else { return };
         let pod = worker.pod.clone();
         if !worker.volumes.missing.remove(index) {
@@ -395,7 +397,8 @@ fn absent_key(object: &Object, source: &Source) -> Option<String> {
         return None;
     }
     let has = data(object);
-    let binary = if let Object::ConfigMap(map) = object { map.binary_data.clone() } else { Default::default() };
+    let binary =
+        if let Object::ConfigMap(map) = object { map.binary_data.clone() } else { Default::default() };
     let mut named = source.items.iter().map(|(key, _)| key);
     named.find(|k| !has.contains_key(*k) && !binary.contains_key(*k)).cloned()
 }

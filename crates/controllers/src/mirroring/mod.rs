@@ -8,7 +8,9 @@ mod desired;
 use crate::{claim::controller_ref, sentences::Sentence};
 use desired::{Wanted, wanted};
 use kubestep_control::{Change, Controller, Cx, Done, Flow, Halt, View, Wake, Watch};
-use kubestep_model::{DeleteOptions, EndpointSlice, Endpoints, Key, Kind, Object, ObjectMeta, Resource, Service, Status};
+use kubestep_model::{
+    DeleteOptions, EndpointSlice, Endpoints, Key, Kind, Object, ObjectMeta, Resource, Service, Status,
+};
 use std::time::Duration;
 
 const MANAGER: &str = "endpointslicemirroring-controller.k8s.io";

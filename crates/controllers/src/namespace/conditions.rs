@@ -53,7 +53,11 @@ impl Report {
 
     fn sayings(&self) -> [Said; 5] {
         let listed = |counts: &BTreeMap<String, usize>, verb: &str| {
-            counts.iter().map(|(n, c)| format!("{n} {verb} {c} resource instances")).collect::<Vec<_>>().join(", ")
+            counts
+                .iter()
+                .map(|(n, c)| format!("{n} {verb} {c} resource instances"))
+                .collect::<Vec<_>>()
+                .join(", ")
         };
         let mut errors = self.errors.clone();
         errors.sort();
@@ -61,7 +65,11 @@ impl Report {
             let text = "All content successfully deleted, may be waiting on finalization";
             said("NamespaceDeletionContentFailure", false, "ContentDeleted", text.into())
         } else {
-            let text = format!("Failed to delete all resource types, {} remaining: {}", errors.len(), errors.join(", "));
+            let text = format!(
+                "Failed to delete all resource types, {} remaining: {}",
+                errors.len(),
+                errors.join(", ")
+            );
             said("NamespaceDeletionContentFailure", true, "ContentDeletionFailed", text)
         };
         let remaining = if self.left.is_empty() {

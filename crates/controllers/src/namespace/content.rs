@@ -18,7 +18,11 @@ pub(super) struct Left {
 }
 
 /// An error is what is written into the status.
-pub(super) fn delete_all(cx: &mut Cx<'_>, namespace: &Namespace, kind: Kind) -> Result<Result<Left, Status>, Halt> {
+pub(super) fn delete_all(
+    cx: &mut Cx<'_>,
+    namespace: &Namespace,
+    kind: Kind,
+) -> Result<Result<Left, Status>, Halt> {
     let name = namespace.metadata.name.clone();
     let grace = if kind == Kind::Pod {
         match list(cx, kind, name.clone())? {
@@ -63,8 +67,13 @@ fn list(cx: &mut Cx<'_>, kind: Kind, namespace: Arc<str>) -> Result<Result<Vec<O
 /// How long the pods may take to end; nothing once that time has passed. Upstream: estimateGracefulTermination.
 fn grace_left(cx: &Cx<'_>, namespace: &Namespace, pods: &[Object]) -> u64 {
     let of = |pod: &Pod| pod.spec.termination_grace_period_seconds.and_then(|s| u64::try_from(s).ok());
-    let longest =
-        pods.iter().filter_map(|o| o.get::<Pod>()).filter(|p| !p.is_terminal()).filter_map(of).max().unwrap_or(0);
+    let longest = pods
+        .iter()
+        .filter_map(|o| o.get::<Pod>())
+        .filter(|p| !p.is_terminal())
+        .filter_map(of)
+        .max()
+        .unwrap_or(0);
     let since = namespace.metadata.deletion_timestamp.map_or(cx.now(), |t| t.instant());
     if cx.now().since(since).as_secs() >= longest { 0 } else { longest }
 }

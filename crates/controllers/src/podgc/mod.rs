@@ -59,7 +59,7 @@ impl Controller for PodGc {
         if *key != crate::period_key() {
             return Ok(Done::Settled);
         }
-        let pods: Vec<Pod> = cx.list::<Pod>(None).cloned().collect();
+        let pods: Vec<&Pod> = cx.list::<Pod>(None).collect();
         collect_ended(cx, &pods)?;
         collect_out_of_service(cx, &pods)?;
         collect_orphaned(cx, &pods)?;
@@ -71,11 +71,13 @@ impl Controller for PodGc {
 }
 
 /// Of very many pods that have ended the oldest go. Upstream: gcTerminated.
-fn collect_ended(cx: &mut Cx<'_>, pods: &[Pod]) -> Result<(), Halt> {
-    let mut ended: Vec<&Pod> = pods.iter().filter(|p| p.is_terminal()).collect();
+fn collect_ended(cx: &mut Cx<'_>, pods: &[&Pod]) -> Result<(), Halt> {
+    let mut ended: Vec<&&Pod> = pods.iter().filter(|p| p.is_terminal()).collect();
     let Some(over) = ended.len().checked_sub(KEPT_ENDED).filter(|n| *n > 0) else { return Ok(()) };
     // Pods that their node put out come first.
-    ended.sort_by_key(|p| (p.status.reason != "Evicted", p.metadata.creation_timestamp, p.metadata.name.clone()));
+    ended.sort_by_key(|p| {
+        (p.status.reason != "Evicted", p.metadata.creation_timestamp, p.metadata.name.clone())
+    });
     for pod in ended.into_iter().take(over) {
         remove(cx, pod, None, "podgc.many")?;
     }
@@ -83,7 +85,7 @@ fn collect_ended(cx: &mut Cx<'_>, pods: &[Pod]) -> Result<(), Halt> {
 }
 
 /// Pods on their way out on nodes that somebody has marked as out of service. Upstream: gcTerminating.
-fn collect_out_of_service(cx: &mut Cx<'_>, pods: &[Pod]) -> Result<(), Halt> {
+fn collect_out_of_service(cx: &mut Cx<'_>, pods: &[&Pod]) -> Result<(), Halt> {
     let out = |node: &Node| {
         node.condition("Ready").is_none_or(|c| c.status != "True")
             && node.spec.taints.iter().any(|t| t.key == OUT_OF_SERVICE)
@@ -97,15 +99,18 @@ fn collect_out_of_service(cx: &mut Cx<'_>, pods: &[Pod]) -> Result<(), Halt> {
 }
 
 /// Pods of nodes that are not there any more. Upstream: gcOrphaned, discoverDeletedNodes.
-fn collect_orphaned(cx: &mut Cx<'_>, pods: &[Pod]) -> Result<(), Halt> {
+fn collect_orphaned(cx: &mut Cx<'_>, pods: &[&Pod]) -> Result<(), Halt> {
     let known: BTreeSet<Arc<str>> = cx.list::<Node>(None).map(|n| n.metadata.name.clone()).collect();
     let mut missing = recall(cx);
     let homes = pods.iter().map(|p| &p.spec.node_name).filter(|n| !n.is_empty() && !known.contains(*n));
     for node in homes {
         missing.entry(node.to_string()).or_insert(cx.now());
     }
-    let due: Vec<String> =
-        missing.iter().filter(|(_, since)| **since + QUARANTINE <= cx.now() + SLACK).map(|(n, _)| n.clone()).collect();
+    let due: Vec<String> = missing
+        .iter()
+        .filter(|(_, since)| **since + QUARANTINE <= cx.now() + SLACK)
+        .map(|(n, _)| n.clone())
+        .collect();
     let mut gone = BTreeSet::new();
     for node in due {
         missing.remove(&node);
@@ -127,7 +132,8 @@ fn recall(cx: &Cx<'_>) -> BTreeMap<String, Instant> {
 }
 
 fn remember(cx: &mut Cx<'_>, missing: &BTreeMap<String, Instant>) {
-    let all: serde_json::Map<String, Value> = missing.iter().map(|(n, at)| (n.clone(), json!(at.0))).collect();
+    let all: serde_json::Map<String, Value> =
+        missing.iter().map(|(n, at)| (n.clone(), json!(at.0))).collect();
     let all = (!all.is_empty()).then_some(Value::Object(all));
     if cx.recall(MEMORY) != all.as_ref() {
         cx.remember(MEMORY, all);

@@ -5,7 +5,10 @@ use super::{
     attempt::Attempt,
     cycle::{self, Failure},
     node_info::PodInfo,
-    plugins::{Cycle, volume_binding::{Bindings, bindings}},
+    plugins::{
+        Cycle,
+        volume_binding::{Bindings, bindings},
+    },
     preemption::{Candidate, preempt},
     queue::Waiting,
 };
@@ -44,7 +47,8 @@ impl Scheduler {
             let found = cycle::find(&look, &self.nominated, &mut self.start_node, &mut attempt);
             match found {
                 Ok(nodes) => Ok(cycle::choose(&look, &nodes, &mut attempt, cx.dice).map(|node| {
-                    let bindings = self.cache.node(&node).and_then(|n| Some(bindings(&look, n.node.as_ref()?)));
+                    let bindings =
+                        self.cache.node(&node).and_then(|n| Some(bindings(&look, n.node.as_ref()?)));
                     (node, bindings.unwrap_or_default())
                 })),
                 Err(Failure::NoNodes) => Err((no_nodes(), None)),
@@ -126,7 +130,8 @@ impl Scheduler {
         if self.cache.placed(uid).is_some_and(|p| p.assumed) {
             self.forget(cx, uid);
         }
-        let failed = Failed { reason: "SchedulerError", message, rejectors: BTreeSet::new(), nominated: None };
+        let failed =
+            Failed { reason: "SchedulerError", message, rejectors: BTreeSet::new(), nominated: None };
         self.refused(cx, waiting.clone(), failed, None);
     }
 

@@ -68,7 +68,15 @@ impl Scheduler {
         let said = waiting.info.pod.status.nominated_node_name == *node;
         let pod = waiting.info.pod.key();
         let until = cx.now + TIMEOUT;
-        let work = Work { waiting, node: node.clone(), bindings: Some(bindings), missing: 1, claims, until, look: None };
+        let work = Work {
+            waiting,
+            node: node.clone(),
+            bindings: Some(bindings),
+            missing: 1,
+            claims,
+            until,
+            look: None,
+        };
         self.binding.insert(uid.clone(), Arc::new(work));
         if said {
             self.write_volumes(cx, &uid);
@@ -116,7 +124,8 @@ impl Scheduler {
             // Whether it could be said where the pod is to run makes no difference.
             self.write_volumes(cx, uid);
         } else if let Err(status) = reply {
-            let text = format!("running PreBind plugin \"VolumeBinding\": binding volumes: {}", status.message);
+            let text =
+                format!("running PreBind plugin \"VolumeBinding\": binding volumes: {}", status.message);
             self.give_up(cx, uid, text);
         } else {
             work.missing = work.missing.saturating_sub(1);
@@ -136,8 +145,12 @@ impl Scheduler {
     /// Pods whose claims are all bound by now are bound themselves. Upstream: checkBindings.
     pub(super) fn check_volumes(&mut self, cx: Sight<'_, '_>) {
         let now = cx.now;
-        let due: Vec<Arc<str>> =
-            self.binding.iter().filter(|(_, w)| w.look.is_some_and(|at| at <= now)).map(|(u, _)| u.clone()).collect();
+        let due: Vec<Arc<str>> = self
+            .binding
+            .iter()
+            .filter(|(_, w)| w.look.is_some_and(|at| at <= now))
+            .map(|(u, _)| u.clone())
+            .collect();
         for uid in due {
             let Some(work) = self.binding.get(&uid).cloned() else { continue };
             // It was deleted meanwhile.

@@ -5,7 +5,7 @@
 use super::{CLAIM, claim_names, put};
 use kubestep_control::{Change, Controller, Cx, Done, Flow, View, Wake, Watch};
 use kubestep_model::{
-    Key, Kind, Object, PersistentVolumeClaim, PersistentVolumeClaimCondition, Pod, Subresource, Time, Whole,
+    Key, Kind, PersistentVolumeClaim, PersistentVolumeClaimCondition, Pod, Resource, Subresource, Time, Whole,
 };
 
 const FINALIZER: &str = "kubernetes.io/pvc-protection";
@@ -22,9 +22,8 @@ fn claim(change: &Change, _: &View) -> Vec<Wake> {
 
 /// A pod that comes, ends or goes says something new about its claims.
 fn pod(change: &Change, _: &View) -> Vec<Wake> {
-    let of = |o: &Option<Object>| o.as_ref().and_then(|o| o.get::<Pod>()).cloned();
-    let (old, new) = (of(&change.old), of(&change.new));
-    let told = match (&old, &new) {
+    let (old, new) = (change.old.as_ref().and_then(Pod::of), change.new.as_ref().and_then(Pod::of));
+    let told = match (old, new) {
         (Some(old), Some(new)) => {
             old.is_terminal() != new.is_terminal()
                 || old.metadata.uid != new.metadata.uid
@@ -38,7 +37,7 @@ fn pod(change: &Change, _: &View) -> Vec<Wake> {
     let names = |p: &Pod| -> Vec<Key> {
         claim_names(p).into_iter().map(|n| Key::new(CLAIM, p.metadata.namespace.clone(), n)).collect()
     };
-    let mut keys: Vec<Key> = old.iter().chain(&new).flat_map(names).collect();
+    let mut keys: Vec<Key> = old.into_iter().chain(new).flat_map(names).collect();
     keys.sort();
     keys.dedup();
     keys.into_iter().map(Wake::now).collect()
@@ -105,7 +104,8 @@ impl Controller for ClaimProtection {
 /// What the cache does not know the API server may: it is asked before the claim goes.
 fn let_go(cx: &mut Cx<'_>, mut claim: PersistentVolumeClaim) -> Flow {
     let space = claim.metadata.namespace.clone();
-    let mut user = cx.list::<Pod>(Some(&space)).find(|p| holds(p, &claim)).map(|p| p.metadata.name.to_string());
+    let mut user =
+        cx.list::<Pod>(Some(&space)).find(|p| holds(p, &claim)).map(|p| p.metadata.name.to_string());
     if user.is_none() {
         let live = match cx.live_list(Kind::Pod, Some(space))? {
             Ok(live) => live,

@@ -1,14 +1,16 @@
 //! One look at a claim. Upstream: pv_controller.go, syncClaim (v1.37).
 
 use super::{
-    BETA_STORAGE_PROVISIONER, BIND_COMPLETED, BOUND_BY_CONTROLLER, CLASS, SELECTED_NODE, STORAGE_PROVISIONER, VOLUME,
-    claim_names,
+    BETA_STORAGE_PROVISIONER, BIND_COMPLETED, BOUND_BY_CONTROLLER, CLASS, SELECTED_NODE, STORAGE_PROVISIONER,
+    VOLUME, claim_names,
     matching::{best_for_claim, is_bound_to, modes_differ},
     put, reference_to, volume_named,
     volumes::phase,
 };
 use kubestep_control::{Cx, Halt};
-use kubestep_model::{Key, PersistentVolume, PersistentVolumeClaim, Pod, Status, StorageClass, Subresource, Whole};
+use kubestep_model::{
+    Key, PersistentVolume, PersistentVolumeClaim, Pod, Status, StorageClass, Subresource, Whole,
+};
 
 type Step<T> = Result<Result<T, Status>, Halt>;
 
@@ -55,7 +57,8 @@ fn class_of(cx: &Cx<'_>, claim: &PersistentVolumeClaim) -> Option<StorageClass> 
 /// Upstream: emitEventForUnboundDelayBindingClaim.
 fn wait_for_consumer(cx: &mut Cx<'_>, claim: &PersistentVolumeClaim) {
     cx.because("pv.wait-for-consumer", about(claim));
-    let waits = |p: &&Pod| p.spec.node_name.is_empty() && claim_names(p).iter().any(|n| **n == *claim.metadata.name);
+    let waits =
+        |p: &&Pod| p.spec.node_name.is_empty() && claim_names(p).iter().any(|n| **n == *claim.metadata.name);
     let pods: Vec<String> = cx
         .list::<Pod>(Some(&claim.metadata.namespace))
         .filter(waits)
@@ -156,7 +159,12 @@ fn bound(cx: &mut Cx<'_>, claim: PersistentVolumeClaim) -> Step<()> {
         return lost(cx, claim, "ClaimLost", text);
     }
     let Some(volume) = volume_named(cx, &claim.spec.volume_name) else {
-        return lost(cx, claim, "ClaimLost", "Bound claim has lost its PersistentVolume. Data on the volume is lost!");
+        return lost(
+            cx,
+            claim,
+            "ClaimLost",
+            "Bound claim has lost its PersistentVolume. Data on the volume is lost!",
+        );
     };
     match &volume.spec.claim_ref {
         Some(r) if r.uid != claim.metadata.uid => {
@@ -203,10 +211,15 @@ fn bind(cx: &mut Cx<'_>, volume: PersistentVolume, claim: PersistentVolumeClaim)
 }
 
 /// Upstream: GetBindVolumeToClaim.
-pub(crate) fn with_claim(mut volume: PersistentVolume, claim: &PersistentVolumeClaim) -> Option<PersistentVolume> {
+pub(crate) fn with_claim(
+    mut volume: PersistentVolume,
+    claim: &PersistentVolumeClaim,
+) -> Option<PersistentVolume> {
     let by_us = !is_bound_to(&volume, claim);
     let complete = volume.spec.claim_ref.as_ref().is_some_and(|r| {
-        r.name == claim.metadata.name && r.namespace == claim.metadata.namespace && r.uid == claim.metadata.uid
+        r.name == claim.metadata.name
+            && r.namespace == claim.metadata.namespace
+            && r.uid == claim.metadata.uid
     });
     if !complete {
         volume.spec.claim_ref = Some(reference_to(claim));
@@ -218,7 +231,11 @@ pub(crate) fn with_claim(mut volume: PersistentVolume, claim: &PersistentVolumeC
     (annotate || !complete).then_some(volume)
 }
 
-fn volume_to_claim(cx: &mut Cx<'_>, volume: PersistentVolume, claim: &PersistentVolumeClaim) -> Step<PersistentVolume> {
+fn volume_to_claim(
+    cx: &mut Cx<'_>,
+    volume: PersistentVolume,
+    claim: &PersistentVolumeClaim,
+) -> Step<PersistentVolume> {
     match with_claim(volume.clone(), claim) {
         Some(changed) => put(cx, &changed, Subresource::None),
         None => Ok(Ok(volume)),

@@ -25,7 +25,8 @@ pub fn is_reachable(volume: &PersistentVolume, node: &Node) -> bool {
 
 /// Upstream: CheckVolumeModeMismatches.
 pub fn modes_differ(volume: &PersistentVolume, claim: &PersistentVolumeClaim) -> bool {
-    let mode = |m: &Option<String>| m.clone().filter(|m| !m.is_empty()).unwrap_or_else(|| "Filesystem".into());
+    let mode =
+        |m: &Option<String>| m.clone().filter(|m| !m.is_empty()).unwrap_or_else(|| "Filesystem".into());
     mode(&volume.spec.volume_mode) != mode(&claim.spec.volume_mode)
 }
 
@@ -144,7 +145,8 @@ mod tests {
 
     #[test]
     fn the_smallest_that_is_large_enough() {
-        let all = [volume("a", "5Gi", json!({})), volume("b", "2Gi", json!({})), volume("c", "500Mi", json!({}))];
+        let all =
+            [volume("a", "5Gi", json!({})), volume("b", "2Gi", json!({})), volume("c", "500Mi", json!({}))];
         assert_eq!(found(&all, &claim("1Gi")).as_deref(), Some("b"));
         assert_eq!(found(&all, &claim("9Gi")), None);
     }
@@ -168,6 +170,10 @@ mod tests {
         assert_eq!(found(&all, &claim("1Gi")).as_deref(), Some("mine"), "though another one is smaller");
         assert_eq!(found(&all[..1], &claim("1Gi")).as_deref(), Some("small"));
         assert_eq!(found(&all[2..], &claim("1Gi")), None);
-        assert_eq!(best_for_claim(&all, &claim("1Gi"), true).map(|v| &*v.metadata.name), Some("mine"), "delayed");
+        assert_eq!(
+            best_for_claim(&all, &claim("1Gi"), true).map(|v| &*v.metadata.name),
+            Some("mine"),
+            "delayed"
+        );
     }
 }

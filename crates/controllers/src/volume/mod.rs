@@ -19,7 +19,9 @@ pub use volume_protection::VolumeProtection;
 
 use crate::sentences::Sentence;
 use kubestep_control::{Cx, Halt};
-use kubestep_model::{Key, Kind, ObjectReference, PersistentVolume, PersistentVolumeClaim, Pod, Status, Subresource, Whole};
+use kubestep_model::{
+    Key, Kind, ObjectReference, PersistentVolume, PersistentVolumeClaim, Pod, Status, Subresource, Whole,
+};
 
 /// A wish for storage.
 pub const CLAIM: Kind = Kind::other("", "PersistentVolumeClaim");

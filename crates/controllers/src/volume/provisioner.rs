@@ -5,7 +5,8 @@
 use super::{CLAIM, CLASS, PROVISIONED_BY, SELECTED_NODE, STORAGE_PROVISIONER, VOLUME, reference_to};
 use kubestep_control::{Change, Controller, Cx, Done, Flow, View, Wake, Watch};
 use kubestep_model::{
-    DeleteOptions, Key, ObjectMeta, PersistentVolume, PersistentVolumeClaim, PersistentVolumeSpec, StorageClass, Whole,
+    DeleteOptions, Key, ObjectMeta, PersistentVolume, PersistentVolumeClaim, PersistentVolumeSpec,
+    StorageClass, Whole,
 };
 use serde_json::json;
 

@@ -2,7 +2,9 @@
 
 use super::{BOUND_BY_CONTROLLER, CLAIM, PROVISIONED_BY, binder, matching::modes_differ, put};
 use kubestep_control::{Cx, Halt};
-use kubestep_model::{DeleteOptions, Key, PersistentVolume, PersistentVolumeClaim, Status, Subresource, Whole};
+use kubestep_model::{
+    DeleteOptions, Key, PersistentVolume, PersistentVolumeClaim, Status, Subresource, Whole,
+};
 
 type Step<T> = Result<Result<T, Status>, Halt>;
 
@@ -48,7 +50,9 @@ fn drop_value<T>(step: Result<T, Status>) -> Result<(), Status> {
 
 fn differ(cx: &mut Cx<'_>, volume: &PersistentVolume, claim: &PersistentVolumeClaim) {
     let of = |kind: &str, name: &str, other: &str| {
-        format!("Cannot bind PersistentVolume to requested {kind} {name:?} due to incompatible volumeMode.{other}")
+        format!(
+            "Cannot bind PersistentVolume to requested {kind} {name:?} due to incompatible volumeMode.{other}"
+        )
     };
     let text = of("PersistentVolumeClaim", &claim.metadata.name, "");
     cx.event(&volume.to_object(), "Warning", "VolumeMismatch", text);
@@ -80,7 +84,9 @@ fn reclaim(cx: &mut Cx<'_>, volume: PersistentVolume) -> Step<()> {
     }
     match volume.spec.persistent_volume_reclaim_policy.as_str() {
         "Delete" => remove(cx, volume),
-        "Recycle" => failed(cx, volume, "VolumeFailedRecycle", "Volume is not recycled here: there is no recycler pod"),
+        "Recycle" => {
+            failed(cx, volume, "VolumeFailedRecycle", "Volume is not recycled here: there is no recycler pod")
+        }
         _ => Ok(Ok(())),
     }
 }
@@ -90,7 +96,9 @@ fn remove(cx: &mut Cx<'_>, volume: PersistentVolume) -> Step<()> {
     let path = volume.spec.rest.get("hostPath").and_then(|h| h.get("path")?.as_str()).map(str::to_owned);
     let Some(path) = path else {
         let name = &volume.metadata.name;
-        let text = format!("error getting deleter volume plugin for volume {name:?}: no deletable volume plugin matched");
+        let text = format!(
+            "error getting deleter volume plugin for volume {name:?}: no deletable volume plugin matched"
+        );
         return failed(cx, volume, "VolumeFailedDelete", &text);
     };
     if !path.strip_prefix("/tmp/").is_some_and(|rest| !rest.is_empty()) {

@@ -17,7 +17,8 @@ const HELD: [(&str, ProcessId, Kind); 3] = [
 const STOPPED: [&str; 4] = ["deployment", "replicaset", "endpointslice", "garbage-collector"];
 
 /// Processes whose requests and watches the menu offers to trouble.
-const TROUBLED: [(&str, ProcessId); 2] = [("manager", ProcessId::Manager), ("scheduler", ProcessId::Scheduler)];
+const TROUBLED: [(&str, ProcessId); 2] =
+    [("manager", ProcessId::Manager), ("scheduler", ProcessId::Scheduler)];
 /// So many nodes have entries of their own.
 const MOST_NODES: usize = 6;
 
@@ -63,7 +64,12 @@ fn controllers(world: &World) -> Vec<Entry> {
         let seen = world.process(process).and_then(|p| p.seen.get(kind).copied()).unwrap_or(0);
         let resource = kind.resource();
         let text = format!("Hold the watch of the {} for {resource}", long(who));
-        found.push(entry(format!("hold:{who}:{resource}"), text, &format!("its cache stays at revision {seen}"), on));
+        found.push(entry(
+            format!("hold:{who}:{resource}"),
+            text,
+            &format!("its cache stays at revision {seen}"),
+            on,
+        ));
         let on = world.faults().lost.contains(&(process.clone(), *kind));
         let text = format!("Lose the watch of the {} for {resource}", long(who));
         let note = "what happens meanwhile it learns from a list when this ends";
@@ -78,12 +84,18 @@ fn controllers(world: &World) -> Vec<Entry> {
 fn crashes(world: &World, who: &str, process: &ProcessId) -> Vec<Entry> {
     let down = world.process(process).is_some_and(|p| p.health == Health::Down);
     let text = format!("Crash the {}", long(who));
-    let mut found = vec![entry(format!("crash:{who}"), text, "its memory is lost; off starts it again", down)];
+    let mut found =
+        vec![entry(format!("crash:{who}"), text, "its memory is lost; off starts it again", down)];
     let left = world.faults().crash_after.get(process).copied();
     for (writes, text) in [(1, "its next write"), (2, "two more writes"), (3, "three more writes")] {
         let name = format!("Crash the {} after {text}", long(who));
         let on = left == Some(writes);
-        found.push(entry(format!("crash-after:{who}:{writes}"), name, "between two writes of one reconcile", on));
+        found.push(entry(
+            format!("crash-after:{who}:{writes}"),
+            name,
+            "between two writes of one reconcile",
+            on,
+        ));
     }
     let text = format!("Restart the {} with an old state", long(who));
     let note = "fifty revisions behind; it catches up from there";
@@ -102,7 +114,12 @@ fn requests(world: &World, who: &str, process: &ProcessId) -> Vec<Entry> {
             format!("Lose the next 5 answers to the {long}"),
             "the writes are made, and it does not know",
         ),
-        ("double", Trouble::Doubled, format!("Double the next 5 requests of the {long}"), "each arrives twice"),
+        (
+            "double",
+            Trouble::Doubled,
+            format!("Double the next 5 requests of the {long}"),
+            "each arrives twice",
+        ),
         (
             "conflict",
             Trouble::Conflict,
@@ -116,7 +133,12 @@ fn requests(world: &World, who: &str, process: &ProcessId) -> Vec<Entry> {
         .collect();
     let slow = world.faults().slow.contains_key(process);
     let text = format!("Slow the {long} down");
-    found.push(entry(format!("slow:{who}:2000"), text, "two seconds more for all it sends and is told", slow));
+    found.push(entry(
+        format!("slow:{who}:2000"),
+        text,
+        "two seconds more for all it sends and is told",
+        slow,
+    ));
     found
 }
 
@@ -145,7 +167,12 @@ fn surroundings(world: &World) -> Vec<Entry> {
             "nobody is answered; what runs goes on",
             world.faults().api_away,
         ),
-        entry("registry:away".into(), "Cut the registry off".into(), "no image can be pulled", mood == Mood::Away),
+        entry(
+            "registry:away".into(),
+            "Cut the registry off".into(),
+            "no image can be pulled",
+            mood == Mood::Away,
+        ),
         entry(
             "registry:slow:10".into(),
             "Make the registry slow".into(),

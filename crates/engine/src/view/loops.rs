@@ -25,12 +25,8 @@ pub(super) fn loops(session: &mut Session, found: &Verdict) -> Vec<Arc<Loop>> {
             rows.push((format!("loop:{}", controller.name()), row));
         }
     }
-    let ids: Vec<ProcessId> = session
-        .world()
-        .processes()
-        .map(|(id, _)| id.clone())
-        .filter(|id| !id.is_manager())
-        .collect();
+    let ids: Vec<ProcessId> =
+        session.world().processes().map(|(id, _)| id.clone()).filter(|id| !id.is_manager()).collect();
     for id in ids {
         if let Some(row) = agent_row(session, &id, timers.get(&id).copied()) {
             rows.push((format!("loop:{id}"), row));

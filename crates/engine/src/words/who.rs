@@ -48,9 +48,19 @@ pub(crate) fn of_record(record: &Record, _world: &World) -> (Who, String) {
 }
 
 fn is_fault(text: &str) -> bool {
-    ["You hold", "You let", "You stopped", "You crashed", "You started", "You cut", "You lose", "You made", "What if?"]
-        .iter()
-        .any(|start| text.starts_with(start))
+    [
+        "You hold",
+        "You let",
+        "You stopped",
+        "You crashed",
+        "You started",
+        "You cut",
+        "You lose",
+        "You made",
+        "What if?",
+    ]
+    .iter()
+    .any(|start| text.starts_with(start))
         || text.contains("will crash")
         || text.starts_with("The next ")
 }

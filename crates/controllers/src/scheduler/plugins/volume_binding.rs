@@ -80,7 +80,9 @@ fn claims(cycle: &Cycle<'_>) -> Result<Claims, String> {
         let delayed = class_of(cycle.view, &claim)
             .is_some_and(|c| c.volume_binding_mode.as_deref() == Some("WaitForFirstConsumer"));
         if is_fully_bound(&claim) {
-            found.bound.push(cycle.view.object(&Key::new(VOLUME, "", volume)).and_then(PersistentVolume::read));
+            found
+                .bound
+                .push(cycle.view.object(&Key::new(VOLUME, "", volume)).and_then(PersistentVolume::read));
         } else if delayed && volume.is_empty() {
             found.delayed.push(claim);
         } else {

@@ -27,7 +27,15 @@ fn every_code_has_one_sentence() {
         (job::SENTENCES, codes(&job, "job.")),
         (
             sentences::SENTENCES,
-            codes(&["scheduler/bind.rs", "scheduler/handlers.rs", "scheduler/preempt_now.rs", "scheduler/volumes.rs"], "scheduler."),
+            codes(
+                &[
+                    "scheduler/bind.rs",
+                    "scheduler/handlers.rs",
+                    "scheduler/preempt_now.rs",
+                    "scheduler/volumes.rs",
+                ],
+                "scheduler.",
+            ),
         ),
         (endpoints::SENTENCES, codes(&["endpoints/mod.rs"], "endpoints.")),
         (endpointslice::SENTENCES, codes(&["endpointslice/mod.rs"], "endpointslice.")),
