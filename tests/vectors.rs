@@ -23,6 +23,7 @@ const EQUAL: [&str; 30] = [
     "label-selector-object",
     "label-selector-text",
     "pod-available",
+    "disruption-budget",
     "pod-deletion-order",
     "pod-phase",
     "pod-template-hash",

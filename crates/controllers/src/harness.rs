@@ -99,6 +99,11 @@ struct Api {
 
 impl Api {
     fn serve(&mut self, request: &Request) -> Reply {
+        if let Verb::List { kind, namespace, .. } = &request.verb {
+            let wanted = |k: &Key| k.kind == *kind && namespace.as_ref().is_none_or(|n| *n == k.namespace);
+            let items = self.objects.iter().filter(|(k, _)| wanted(k)).map(|(_, o)| o.clone()).collect();
+            return Ok(Answer::List { items, revision: 0 });
+        }
         let reply = match self.refusal(&request.verb) {
             Some(refusal) => Err(refusal),
             None => self.answer(&request.verb),

@@ -32,6 +32,7 @@ pub fn run(name: &str, input: &Value) -> Option<Value> {
         "replicaset-scale-down" => passes::scale_down(input),
         "pod-deletion-order" => deletion_order(input),
         "pod-available" => available(input),
+        "disruption-budget" => crate::disruption::vectors::budget(input),
         _ => return None,
     })
 }

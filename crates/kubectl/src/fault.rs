@@ -88,6 +88,16 @@ impl Fault {
 }
 
 fn from_server(status: &Status) -> String {
+    // No answer at all. Upstream: kubectl/pkg/cmd/util, StandardErrorMessage.
+    if status.code == 0 {
+        let refused = status.message.strip_suffix(": connect: connection refused");
+        return match refused.and_then(|text| text.strip_prefix("dial tcp ")) {
+            Some(server) => {
+                format!("The connection to the server {server} was refused - did you specify the right host or port?")
+            }
+            None => format!("Unable to connect to the server: {}", status.message),
+        };
+    }
     match status.reason {
         Reason::Unauthorized => format!("error: You must be logged in to the server ({})", status.message),
         Reason::Unknown => format!("Error from server: {}", status.message),

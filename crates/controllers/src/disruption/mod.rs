@@ -5,6 +5,7 @@
 
 mod scale;
 mod status;
+pub mod vectors;
 
 use crate::sentences::Sentence;
 use kubestep_control::{Change, Controller, Cx, Done, Flow, Halt, View, Wake, Watch};

@@ -18,8 +18,6 @@ const MANAGED_BY: &str = "endpointslice.kubernetes.io/managed-by";
 const SERVICE_NAME: &str = "kubernetes.io/service-name";
 const SKIP_MIRROR: &str = "endpointslice.kubernetes.io/skip-mirror";
 const LEADER: &str = "control-plane.alpha.kubernetes.io/leader";
-/// How long a change may wait for further ones. Upstream: MirroringEndpointUpdatesBatchPeriod is zero.
-const AT_ONCE: Duration = Duration::ZERO;
 
 /// The endpoint slice mirroring controller.
 #[derive(Debug)]
@@ -35,19 +33,17 @@ fn endpoints_key(namespace: &str, name: &str) -> Key {
     Key::new(Kind::Endpoints, namespace, name)
 }
 
+/// Only services without a selector concern this loop, now or before.
 fn same_name(change: &Change, view: &View) -> Vec<Wake> {
-    let of = |o: &Option<Object>| match o.as_ref()? {
-        Object::Endpoints(e) => Some(is_mirrored(e)),
-        Object::Service(s) => Some(s.spec.selector.is_empty()),
-        _ => None,
-    };
-    // Endpoints that never concern this loop wake nobody.
-    if [&change.old, &change.new].iter().all(|o| of(o) != Some(true)) {
-        return vec![];
-    }
+    let free = |o: &Option<Object>| o.as_ref().and_then(Service::of).is_some_and(|s| s.spec.selector.is_empty());
     let key = endpoints_key(&change.key.namespace, &change.key.name);
-    let there = view.object(&key).is_some() || change.key.kind == Kind::Endpoints;
-    if there { vec![Wake::after(key, AT_ONCE)] } else { vec![] }
+    let concerns = if change.key.kind == Kind::Service {
+        (free(&change.old) || free(&change.new)) && view.object(&key).is_some()
+    } else {
+        let service = view.get::<Service>(&change.key.namespace, &change.key.name);
+        service.is_some_and(|s| s.spec.selector.is_empty())
+    };
+    if concerns { vec![Wake::now(key)] } else { vec![] }
 }
 
 fn slice(change: &Change, _: &View) -> Vec<Wake> {

@@ -47,6 +47,7 @@ vectors! {
     deployment_timed_out: "deployment-timed-out",
     pod_available: "pod-available",
     pod_deletion_order: "pod-deletion-order",
+    disruption_budget: "disruption-budget",
     replicaset_scale_down: "replicaset-scale-down",
     replicaset_sync: "replicaset-sync",
 }

@@ -138,3 +138,6 @@ pub static SENTENCES: &[Sentence] = &[
         upstream: "sigs.k8s.io/sig-storage-lib-external-provisioner",
     },
 ];
+
+#[cfg(test)]
+mod tests;
