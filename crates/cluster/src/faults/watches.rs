@@ -91,7 +91,8 @@ fn differences(
     at: kubestep_model::Instant,
 ) -> Vec<Arc<LogEntry>> {
     let entry = |key: &kubestep_model::Key, old, new| {
-        Arc::new(LogEntry { revision, key: key.clone(), old, new, at, who: "kube-apiserver".into() })
+        let who = "kube-apiserver".into();
+        Arc::new(LogEntry { revision, key: key.clone(), old, new, at, who, part: "", by: None })
     };
     let mut found = vec![];
     for object in there.objects_of(kind, None) {
