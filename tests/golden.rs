@@ -4,7 +4,7 @@ use serde_json::Value;
 use std::path::PathBuf;
 
 /// The sessions, by the names of their files.
-pub const SESSIONS: [&str; 21] = [
+pub(crate) const SESSIONS: [&str; 21] = [
     "s01-missing-tag",
     "s01b-quarter-missing",
     "s02-typo-undo",
@@ -29,23 +29,23 @@ pub const SESSIONS: [&str; 21] = [
 ];
 
 /// The root of the workspace.
-pub fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
 }
 
 /// The text of a file below `tests/golden`.
-pub fn text(path: &str) -> String {
+pub(crate) fn text(path: &str) -> String {
     let file = root().join("tests/golden").join(path);
     std::fs::read_to_string(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display()))
 }
 
 /// The value of a JSON file below `tests/golden`.
-pub fn json(path: &str) -> Value {
+pub(crate) fn json(path: &str) -> Value {
     serde_json::from_str(&text(path)).unwrap_or_else(|e| panic!("{path}: {e}"))
 }
 
 /// Does something for each item, on two threads; the results in the items' order.
-pub fn on_two_threads<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+pub(crate) fn on_two_threads<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let work = &work;
     let half = |first: usize| move || items.iter().skip(first).step_by(2).map(work).collect::<Vec<R>>();
     let (even, odd) = std::thread::scope(|scope| {

@@ -8,8 +8,7 @@ use kubestep_model::{Dice, Kind};
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 fn start(seed: u64) -> Start {
-    let nodes =
-        (1..=2).map(|i| NodeSpec { name: format!("node-{i}").into(), ..NodeSpec::default() }).collect();
+    let nodes = (1..=2).map(|i| NodeSpec { name: format!("node-{i}"), ..NodeSpec::default() }).collect();
     let mut registry = Registry::default();
     registry.push("web:1", Image::pulled_in(1));
     registry.push("web:2", Image::pulled_in(2));

@@ -128,7 +128,9 @@ mod tests {
         assert!(said.contains("wants 2 pods and has 3"), "{said}");
         assert!(replay("steps: []\n").is_none());
         let refused = replay(&text.replace("thinks about", "dreams of")).expect("a script of choices");
-        assert!(refused.is_err_and(|e| e.contains("nobody can") && e.contains("replicaset thinks about replicasets/web")));
+        assert!(refused.is_err_and(
+            |e| e.contains("nobody can") && e.contains("replicaset thinks about replicasets/web")
+        ));
 
         let keeps = search(&Options { forget_writes: false, ..options }).expect("a search");
         assert!(keeps.broken.is_none() && !keeps.cut);

@@ -57,7 +57,7 @@ impl World {
             next_record: 1,
             dice,
             faults: Faults::default(),
-            settings: start.settings.clone(),
+            settings: start.settings,
             latencies: Arc::new(start.latencies.clone()),
             registry: start.registry.clone(),
             node_count: 0,

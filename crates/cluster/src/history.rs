@@ -214,7 +214,7 @@ impl History {
     fn fill(&mut self, step: usize, world: World) {
         let branch = self.branch;
         self.branches[branch].moments[step].world = Some(world);
-        if step % EVERY == 0 {
+        if step.is_multiple_of(EVERY) {
             return;
         }
         self.filled.push_back((branch, step));

@@ -4,8 +4,7 @@ use crate::{Latencies, NodeSpec, Registry, Settings, Start, World};
 use kubestep_model::{Kind, Node};
 
 fn start() -> Start {
-    let nodes =
-        (1..=3).map(|i| NodeSpec { name: format!("node-{i}").into(), ..NodeSpec::default() }).collect();
+    let nodes = (1..=3).map(|i| NodeSpec { name: format!("node-{i}"), ..NodeSpec::default() }).collect();
     Start {
         nodes,
         registry: Registry::default(),

@@ -1,5 +1,8 @@
 //! What a step and its picture cost at so many pods: `cargo run --release -p kubestep-engine --example step_cost [PODS]`.
 
+// It measures real time.
+#![allow(clippy::disallowed_types)]
+
 use kubestep_engine::Engine;
 use kubestep_protocol::{Command, CommandId, Doc, ObjectRef, Request, Stop, Tab, Update};
 use std::time::Instant;

@@ -150,8 +150,7 @@ fn fault(dice: &mut Dice) -> Act {
 }
 
 fn start(seed: u64) -> Start {
-    let nodes =
-        (1..=2).map(|i| NodeSpec { name: format!("node-{i}").into(), ..NodeSpec::default() }).collect();
+    let nodes = (1..=2).map(|i| NodeSpec { name: format!("node-{i}"), ..NodeSpec::default() }).collect();
     let mut registry = Registry::default();
     for i in 1..=3 {
         registry.push(&format!("web:{i}"), Image::pulled_in(1));

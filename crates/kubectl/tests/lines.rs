@@ -100,6 +100,7 @@ fn run(line: &str) -> (i32, String, String) {
 }
 
 #[test]
+#[allow(clippy::too_many_lines)] // A table.
 fn wrong_lines_get_kubectls_words() {
     let resources = "You must provide one or more resources by argument or filename.\nExample resource specifications include:\n   '-f rsrc.yaml'\n   '--filename=rsrc.json'\n   '<resource> <name>'\n   '<resource>'\n";
     for (line, want) in [
@@ -195,6 +196,7 @@ fn a_watched_table_grows() {
 }
 
 #[test]
+#[allow(clippy::too_many_lines)] // A table.
 fn any_line_ends_with_words() {
     let words = [
         "kubectl",

@@ -420,7 +420,7 @@ impl<'a, O: Observer> Player<'a, O> {
     fn substitute(&mut self, line: &str) -> String {
         let mut line = line.trim().strip_prefix("kubectl ").unwrap_or(line.trim()).to_string();
         while let Some((start, end)) = innermost(&line) {
-            let client = self.run(&line[start + 2..end].to_string());
+            let client = self.run(&line[start + 2..end]);
             while !self.ended(client) && self.advance() {}
             let word = self
                 .output(client)

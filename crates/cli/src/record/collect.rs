@@ -26,7 +26,7 @@ const SKIPPED_KINDS: [&str; 5] = ["Event", "ComponentStatus", "IPAddress", "Serv
 
 /// Gathers while a script is played.
 #[derive(Debug, Default)]
-pub struct Collector {
+pub(crate) struct Collector {
     /// Changes of recorded kinds.
     pub changes: Vec<LogEntry>,
     /// Events, each time they were written.
@@ -41,7 +41,7 @@ pub struct Collector {
 
 impl Collector {
     /// Marks what is there as the state before the session.
-    pub fn begin(&mut self, world: &World) {
+    pub(crate) fn begin(&mut self, world: &World) {
         self.last_revision = world.store().revision();
         self.last_change = world.now();
         self.before = Kind::all().flat_map(|k| world.store().list(k, None)).map(Object::key).collect();
@@ -49,7 +49,7 @@ impl Collector {
 }
 
 /// Whether a recording leaves this object out.
-pub fn skipped(key: &Key) -> bool {
+pub(crate) fn skipped(key: &Key) -> bool {
     let system = |name: &str| SYSTEM_NAMESPACES.contains(&name);
     SKIPPED_KINDS.contains(&key.kind.name())
         || !GROUPS.contains(&key.kind.group())

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 /// Numbers uids and revisions in the order of first sight, and counts times from the base.
 #[derive(Debug)]
-pub struct Normaliser {
+pub(crate) struct Normaliser {
     base: Instant,
     uids: BTreeMap<String, String>,
     revisions: BTreeMap<String, String>,
@@ -24,7 +24,7 @@ fn regex(pattern: &str) -> Regex {
 
 impl Normaliser {
     /// Counts from this moment.
-    pub fn new(base: Instant) -> Self {
+    pub(crate) fn new(base: Instant) -> Self {
         Normaliser {
             base,
             uids: BTreeMap::new(),
@@ -55,7 +55,7 @@ impl Normaliser {
     }
 
     /// A text with everything in it made relative.
-    pub fn text(&mut self, text: &str) -> String {
+    pub(crate) fn text(&mut self, text: &str) -> String {
         if text.len() < 8 {
             return text.into();
         }
@@ -84,7 +84,7 @@ impl Normaliser {
     }
 
     /// A copy of a value with everything in it made relative, without managed fields.
-    pub fn value(&mut self, value: &Value) -> Value {
+    pub(crate) fn value(&mut self, value: &Value) -> Value {
         match value {
             Value::String(text) => Value::String(self.text(text)),
             Value::Array(items) => Value::Array(items.iter().map(|v| self.value(v)).collect()),

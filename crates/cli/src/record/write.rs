@@ -15,7 +15,7 @@ fn seconds(span: Duration) -> f64 {
 }
 
 /// The whole recording.
-pub fn recording(
+pub(crate) fn recording(
     script: &Script,
     slug: &str,
     world: &World,

@@ -101,11 +101,13 @@ fn note_ended<'p>(pass: &mut Pass<'p>, changed: &mut bool) -> Noted<'p> {
                 uncounted.succeeded.push(uid);
                 *changed = true;
             }
-        } else if (failed || failing) && !failure && (!indexed || valid.is_some()) {
-            if !policy::judge(&pass.job, pod).ignored {
-                pass.job.status.uncounted_terminated_pods.get_or_insert_default().failed.push(uid);
-                *changed = true;
-            }
+        } else if (failed || failing)
+            && !failure
+            && (!indexed || valid.is_some())
+            && !policy::judge(&pass.job, pod).ignored
+        {
+            pass.job.status.uncounted_terminated_pods.get_or_insert_default().failed.push(uid);
+            *changed = true;
         }
         if done.len() + pass.uncounted(true).len() + pass.uncounted(false).len() >= MOST_UNCOUNTED {
             all = false;

@@ -70,6 +70,8 @@ fn line(chance: &mut Chance, page: &Page) -> String {
     lines[usize::try_from(chance.next(lines.len() as u64)).unwrap_or(0)].clone()
 }
 
+// One arm for each command.
+#[allow(clippy::too_many_lines)]
 fn command(chance: &mut Chance, page: &mut Page) -> Command {
     let head = page.frame().head.clone();
     let nodes: Vec<String> =
@@ -99,7 +101,7 @@ fn command(chance: &mut Chance, page: &mut Page) -> Command {
         25 => Command::Branch(branch),
         26 => Command::DropSnapshots,
         27 | 28 => Command::Apply { doc: Doc { name: "checkout.yaml".into(), text: text(chance, page) } },
-        29 | 30 | 31 => Command::Kubectl {
+        29..=31 => Command::Kubectl {
             terminal: u8::try_from(chance.next(2)).unwrap_or(0),
             line: line(chance, page),
             files: page.docs(),

@@ -125,11 +125,11 @@ fn grep(args: &[String], text: &str, extended: bool) -> Filtered {
         if (before > 0 || after > 0) && next > 0 && from > next {
             out.push_str("--\n");
         }
-        for at in from..to {
+        for (at, whole) in lines.iter().copied().enumerate().take(to).skip(from) {
             let shown: Vec<&str> = if flags.has('o') && !flags.has('v') {
-                regex.find_iter(lines[at]).map(|m| m.as_str()).filter(|m| !m.is_empty()).collect()
+                regex.find_iter(whole).map(|m| m.as_str()).filter(|m| !m.is_empty()).collect()
             } else {
-                vec![lines[at]]
+                vec![whole]
             };
             for line in shown {
                 if flags.has('n') {
