@@ -3,6 +3,7 @@
 mod fidelity;
 mod golden;
 mod hashes;
+mod lessons;
 mod orders;
 mod rewind;
 mod roundtrip;

@@ -1,6 +1,6 @@
 //! `kubestep`: the engine without a page.
 
-use kubestep_cli::{bench, compare, explore, record, replay, sweep, vectors, verdicts};
+use kubestep_cli::{bench, compare, explore, lesson, record, replay, sweep, vectors, verdicts};
 use std::process::ExitCode;
 
 const USAGE: &str = "usage: kubestep COMMAND …
@@ -12,6 +12,7 @@ const USAGE: &str = "usage: kubestep COMMAND …
   replay SESSION [--hash]                                             a saved session (a link's text) or script, played again
   explore FILE [--crashes N]                                          every order on a small world
   sweep --seeds A..B                                                  random scenarios with faults, then heal and demand calm
+  lesson check|new|index …                                            lessons: prove them, begin one, write their map
   bench NAME                                                          how fast and how large things are
 
 A command alone says more.";
@@ -26,6 +27,7 @@ fn main() -> ExitCode {
             "vectors" => vectors::main(rest),
             "verdicts" => verdicts::main(rest),
             "replay" => replay::main(rest),
+            "lesson" => lesson::main(rest),
             "explore" => explore::main(rest),
             "sweep" => sweep::main(rest),
             _ => usage(),

@@ -72,6 +72,8 @@ pub enum Act {
     WhatIf {
         selector_check: bool,
     },
+    /// A word that belongs into the record of the run. The cluster does not hear it.
+    Remark(String),
 }
 
 /// Something done to a node.
@@ -121,6 +123,7 @@ impl World {
                 format!("You ended a container with code {code}.")
             }
             Act::Fault(fault) => self.fault(fault),
+            Act::Remark(text) => text,
             Act::WhatIf { selector_check } => {
                 self.settings.selector_check = selector_check;
                 if selector_check {

@@ -4,9 +4,7 @@ use crate::{
     link::{Saved, SavedImage},
     session::{APPLY, Session},
 };
-use kubestep_cluster::{
-    Act, FaultAct, Image, Mood, NodeAct as ClusterNode, NodeSpec, Pods, ProcessId, Trouble,
-};
+use kubestep_cluster::{Act, Image, NodeAct as ClusterNode, NodeSpec, Pods};
 use kubestep_kubectl::{Shell, namespace_set};
 use kubestep_model::{Kind, Pod};
 use kubestep_protocol::{Command, Doc, ImageAct, NodeAct, ObjectRef, PodAct};
@@ -171,8 +169,17 @@ pub(crate) fn act_of(session: &Session, saved: &Saved) -> Act {
             code: *code,
             oom: false,
         },
-        Saved::Fault { id, on } => fault(id, *on),
+        Saved::Fault { id, on } => kubestep_lessons::faults::fault(id, *on),
         Saved::WhatIf(on) => Act::WhatIf { selector_check: !on },
+        Saved::Script(text) => {
+            let step = kubestep_lessons::script::one(text).ok();
+            let act = step.and_then(|s| kubestep_lessons::stage::acts(&s.act).into_iter().next());
+            act.map_or(Act::Remark(String::new()), |(act, _)| act)
+        }
+        Saved::Predicted { answer: Some(answer), .. } => Act::Remark(format!("You predicted: {answer}.")),
+        Saved::Predicted { answer: None, .. } => Act::Remark("You skipped the question.".into()),
+        Saved::Hinted => Act::Remark("You asked for a hint.".into()),
+        Saved::Shown => Act::Remark("The next step is shown to you.".into()),
     }
 }
 
@@ -187,56 +194,4 @@ fn namespace(session: &Session, terminal: u32) -> String {
         }
     }
     found
-}
-
-/// Faults by the names that the page's menu uses: what, of whom, and how much or of which kind.
-fn fault(id: &str, on: bool) -> Act {
-    let mut parts = id.splitn(3, ':');
-    let (what, who, kind) =
-        (parts.next().unwrap_or(""), parts.next().unwrap_or(""), parts.next().unwrap_or(""));
-    let process = process_named(who);
-    let resource = || Kind::all().find(|k| k.resource() == kind).unwrap_or(Kind::Pod);
-    let number = |default: u32| kind.parse().unwrap_or(default);
-    let requests = |trouble| FaultAct::Requests {
-        process: process.clone(),
-        trouble,
-        next: if on { number(5) } else { 0 },
-    };
-    let act = match what {
-        "hold" => FaultAct::Hold { process, kind: resource(), held: on },
-        "lose" => FaultAct::Lose { process, kind: resource(), lost: on },
-        "stop" => FaultAct::Stop { controller: who.into(), stopped: on },
-        "crash-after" => FaultAct::CrashAfter { process, writes: if on { number(1) } else { 0 } },
-        "drop" => requests(Trouble::Dropped),
-        "unanswered" => requests(Trouble::Unanswered),
-        "double" => requests(Trouble::Doubled),
-        "conflict" => requests(Trouble::Conflict),
-        "slow" => {
-            let by = Duration::from_millis(if on { number(2000).into() } else { 0 });
-            FaultAct::Slow { process, by }
-        }
-        "mute" => FaultAct::Mute { process, mute: on },
-        "deaf" => FaultAct::Deafen { process, deaf: on },
-        "api" => FaultAct::ApiServer { away: on },
-        "stale" => FaultAct::RestartStale { process, behind: number(50).into() },
-        "second" => FaultAct::SecondManager { running: on },
-        "registry" => FaultAct::Registry(match who {
-            "away" if on => Mood::Away,
-            "slow" if on => Mood::Slow(number(10)),
-            "throttling" if on => Mood::Throttling(number(3)),
-            _ => Mood::Well,
-        }),
-        "jump" => FaultAct::ClockJump { by: Duration::from_secs(number(600).into()) },
-        _ if on => FaultAct::Crash { process },
-        _ => FaultAct::Restart { process },
-    };
-    Act::Fault(act)
-}
-
-fn process_named(name: &str) -> ProcessId {
-    match name {
-        "scheduler" => ProcessId::Scheduler,
-        "manager" => ProcessId::Manager,
-        node => ProcessId::Kubelet(node.into()),
-    }
 }

@@ -1,7 +1,7 @@
 //! Commands other than runs in progress: what each does and answers.
 
 use crate::{
-    Engine, act, breaks, check, complete, done,
+    Engine, act, breaks, check, complete, done, lesson,
     link::{self, Saved},
     refused,
     run::{Goal, Run},
@@ -23,6 +23,11 @@ impl Engine {
     pub(crate) fn answer(&mut self, id: CommandId, command: Command, out: &mut Vec<Update>) {
         let stop = match &command {
             Command::LoadScenario(name) => self.load_scenario(name, out),
+            Command::Lessons { sources, language } => {
+                self.shelf.take(sources, language);
+                Stop::Finished
+            }
+            Command::LoadLesson(id) => self.load_lesson(id, out),
             Command::LoadLink(text) => self.load_link(text, out),
             Command::Restore { save, moment } => self.restore(save, *moment, out),
             _ if self.session.is_none() => refused("Nothing is loaded."),
@@ -77,8 +82,18 @@ impl Engine {
         }
     }
 
+    fn load_lesson(&mut self, id: &str, out: &mut Vec<Update>) -> Stop {
+        match lesson::load(id, &self.shelf) {
+            Ok((session, files)) => {
+                self.open(session, files, LoadedBy::Scenario, None, out);
+                Stop::Finished
+            }
+            Err(why) => refused(&why),
+        }
+    }
+
     fn load_link(&mut self, text: &str, out: &mut Vec<Update>) -> Stop {
-        match link::open(text) {
+        match link::open(text, &self.shelf) {
             Ok(opened) => {
                 let differs = opened.differs.then(words::link_differs);
                 self.open(opened.session, opened.files, LoadedBy::Link, differs, out);
@@ -92,7 +107,7 @@ impl Engine {
     }
 
     fn restore(&mut self, save: &str, moment: Moment, out: &mut Vec<Update>) -> Stop {
-        match link::open(save) {
+        match link::open(save, &self.shelf) {
             Ok(mut opened) => {
                 opened.session.seek(moment.step as usize);
                 self.open(opened.session, opened.files, LoadedBy::Restore, None, out);
@@ -117,16 +132,21 @@ impl Engine {
         for doc in &files {
             session.sees(doc);
         }
-        let (opening, select) = scenarios::opening(&session.scenario);
+        let (opening, select) = match &session.lesson {
+            Some(lesson) => (Rich::default(), lesson::select(lesson)),
+            None => scenarios::opening(&session.scenario),
+        };
+        let front = session.lesson.as_ref().and_then(|l| files.iter().position(|f| f.name == l.front));
         out.push(Update::Loaded(Loaded {
             scenario: session.scenario.clone(),
             title: session.title.clone(),
             files,
-            front: 0,
+            front: front.and_then(|i| u32::try_from(i).ok()).unwrap_or(0),
             select: select.clone(),
             opening,
             by,
             differs,
+            lesson: session.lesson.as_ref().map(|l| Box::new(lesson::text(l))),
         }));
         self.select = select;
         self.shown = None;
@@ -224,7 +244,16 @@ impl Engine {
 
     fn do_act(&mut self, command: &Command, out: &mut Vec<Update>) -> Stop {
         let Some(session) = self.session.as_mut() else { return refused("Nothing is loaded.") };
-        let saved = match act::saved_of(session, command) {
+        let saved = match command {
+            Command::Predict { .. } | Command::Hint | Command::ShowMe => {
+                let stop = lesson::act(session, command, out);
+                self.keep(out);
+                self.picture(out);
+                return stop;
+            }
+            _ => act::saved_of(session, command),
+        };
+        let saved = match saved {
             Ok(saved) => saved,
             Err(why) => return refused(&why),
         };

@@ -8,6 +8,7 @@ mod check;
 mod complete;
 mod ids;
 mod inspect;
+mod lesson;
 mod link;
 mod parts;
 mod replay;
@@ -39,6 +40,8 @@ pub struct Engine {
     select: Option<ObjectRef>,
     tab: Tab,
     limit_millis: u64,
+    /// The files of lessons that were handed over.
+    shelf: lesson::Shelf,
 }
 
 impl Engine {

@@ -1,6 +1,6 @@
 //! Sessions as text: start, seed and inputs, packed. What a share link and the page's own safety copy hold.
 
-use crate::{act::act_of, scenarios, session::Session};
+use crate::{act::act_of, lesson::Shelf, scenarios, session::Session};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use kubestep_model::Instant;
 use kubestep_protocol::{Doc, LinkRefused};
@@ -24,16 +24,55 @@ pub(crate) struct SavedImage {
 /// What a person did, in a form that can be kept.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Saved {
-    Run { terminal: u32, line: String, files: Vec<(String, String)> },
-    Interrupt { terminal: u32 },
-    Image { name: String, image: Option<SavedImage> },
-    NodeAdd { name: String },
-    NodeStop { name: String },
-    NodeStart { name: String },
-    Probe { namespace: String, pod: String, ready: bool },
-    Exit { namespace: String, pod: String, container: Option<String>, code: i32 },
-    Fault { id: String, on: bool },
+    Run {
+        terminal: u32,
+        line: String,
+        files: Vec<(String, String)>,
+    },
+    Interrupt {
+        terminal: u32,
+    },
+    Image {
+        name: String,
+        image: Option<SavedImage>,
+    },
+    NodeAdd {
+        name: String,
+    },
+    NodeStop {
+        name: String,
+    },
+    NodeStart {
+        name: String,
+    },
+    Probe {
+        namespace: String,
+        pod: String,
+        ready: bool,
+    },
+    Exit {
+        namespace: String,
+        pod: String,
+        container: Option<String>,
+        code: i32,
+    },
+    Fault {
+        id: String,
+        on: bool,
+    },
     WhatIf(bool),
+    /// A step of a lesson's script that is no command, as it is written there.
+    Script(String),
+    /// An answer to a lesson's question, with what was true; `None`: it was skipped.
+    Predicted {
+        index: u32,
+        answer: Option<String>,
+        truth: String,
+    },
+    /// A hint was asked for.
+    Hinted,
+    /// What follows up to the next of these was shown, not done.
+    Shown,
 }
 
 /// Everything that a session follows from, after its scenario's own beginning.
@@ -117,7 +156,7 @@ fn damaged(words: &str) -> LinkRefused {
 }
 
 /// Opens a session from text. Errors: what is wrong with the text.
-pub(crate) fn open(text: &str) -> Result<Opened, LinkRefused> {
+pub(crate) fn open(text: &str, shelf: &Shelf) -> Result<Opened, LinkRefused> {
     let text = text.trim().trim_start_matches('#');
     let digits = text.chars().take_while(char::is_ascii_digit).count();
     // The packed text may itself begin with a digit: only the first one is the format, until there are ten formats.
@@ -145,14 +184,23 @@ pub(crate) fn open(text: &str) -> Result<Opened, LinkRefused> {
     })?;
     let packed: Packed =
         postcard::from_bytes(&bytes).map_err(|_| damaged("It is whole, but does not hold a session."))?;
-    replay(packed)
+    replay(packed, shelf)
 }
 
-fn replay(packed: Packed) -> Result<Opened, LinkRefused> {
+fn replay(packed: Packed, shelf: &Shelf) -> Result<Opened, LinkRefused> {
     if packed.inputs.len() > MOST_INPUTS || packed.end.0 > MOST_RECORDS {
         return Err(LinkRefused::TooLarge("It asks for more steps than this page makes.".into()));
     }
-    let Some((mut session, files)) = scenarios::load(&packed.scenario) else {
+    if let Some(id) = packed.scenario.strip_prefix(crate::lesson::PREFIX)
+        && shelf.find(id).is_none()
+    {
+        return Err(LinkRefused::Lesson(id.into()));
+    }
+    let loaded = match packed.scenario.strip_prefix(crate::lesson::PREFIX) {
+        Some(id) => crate::lesson::load(id, shelf).ok(),
+        None => scenarios::load(&packed.scenario),
+    };
+    let Some((mut session, files)) = loaded else {
         return Err(LinkRefused::Damaged {
             words: "It begins from a scenario that is not here.".into(),
             scenario: None,

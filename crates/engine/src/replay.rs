@@ -1,6 +1,6 @@
 //! A saved session played again, for people without a page.
 
-use crate::link;
+use crate::{lesson::Shelf, link};
 use kubestep_insight::{Kind, verdict};
 use kubestep_protocol::LinkRefused;
 
@@ -22,10 +22,11 @@ pub struct Replayed {
 /// Plays a session again from the text of a link or of what the page keeps. Errors: what is wrong with the text.
 pub fn replay(text: &str) -> Result<Replayed, String> {
     let text = text.rsplit('#').next().unwrap_or(text);
-    let opened = link::open(text).map_err(|why| match why {
+    let opened = link::open(text, &Shelf::default()).map_err(|why| match why {
         LinkRefused::Newer { format, reads } => {
             format!("It has format {format}; this version reads {reads:?}.")
         }
+        LinkRefused::Lesson(id) => format!("It leads into the lesson {id}, whose files are not at hand."),
         LinkRefused::TooLarge(words) | LinkRefused::Damaged { words, .. } => words,
     })?;
     let session = opened.session;

@@ -1,6 +1,9 @@
 //! Runs: what moves on in slices until it has done what was asked.
 
-use crate::session::{Session, key_of};
+use crate::{
+    lesson,
+    session::{Session, key_of},
+};
 use kubestep_cluster::{ChangeRef, Record, What};
 use kubestep_insight::{Kind, kind, settled};
 use kubestep_lessons::question::Question;
@@ -41,12 +44,14 @@ pub(crate) struct Run {
     begun: Instant,
     steps: u32,
     inner: u32,
+    /// The lesson's question that waited already when it began.
+    asked: Option<u32>,
 }
 
 impl Run {
     /// A run from the moment that is looked at.
     pub(crate) fn new(goal: Goal, session: &Session) -> Self {
-        Run { goal, begun: session.world().now(), steps: 0, inner: 0 }
+        Run { goal, begun: session.world().now(), steps: 0, inner: 0, asked: lesson::asks(session) }
     }
 
     /// Whether the page should keep the session where this run ended: not after every slice of playing.
@@ -67,13 +72,20 @@ impl Run {
         }
         let mut stop = None;
         for _ in 0..budget {
-            stop = self.inner_step(session);
+            stop = self.inner_step(session).or_else(|| self.asked_now(session));
             if stop.is_some() {
                 break;
             }
         }
         session.show_present();
         stop
+    }
+
+    /// A lesson's question that comes up has to be answered before the next step.
+    fn asked_now(&self, session: &Session) -> Option<Stop> {
+        session.lesson.as_ref()?;
+        let asks = lesson::asks_live(session);
+        (asks.is_some() && asks != self.asked).then(|| Stop::True(Rich::words("A question waits for you.")))
     }
 
     /// Where the branch has steps ahead, they are gone through, not made again.
@@ -250,7 +262,8 @@ impl Run {
 fn answered(session: &Session, text: &str) -> Option<Stop> {
     let question = Question::parse(text).ok()?;
     let words = || Rich::words("It is so: ").then(Span::Code(text.into()));
-    question.holds(session.history.live()).then(|| Stop::True(words()))
+    let gaps = &session.track().notes.last()?.gaps;
+    question.holds(session.history.live(), gaps).then(|| Stop::True(words()))
 }
 
 /// Whether a change is a word about something that is not as asked: a new warning, or a condition that changed.

@@ -133,6 +133,9 @@ fn play(session: &mut Session, act: &ScriptAct, files: &mut std::collections::BT
         | ScriptAct::Probe { .. }
         | ScriptAct::Exit { .. }
         | ScriptAct::Until { .. }
+        | ScriptAct::Await { .. }
+        | ScriptAct::Fault { .. }
+        | ScriptAct::WhatIf(_)
         | ScriptAct::Parallel(_) => {}
     }
 }

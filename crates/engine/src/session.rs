@@ -5,6 +5,7 @@ use kubestep_cluster::{
     Act, ChangeKind, ClientId, History, Moment, ProcessId, Record, Start, What, World, loops::ALL,
 };
 use kubestep_insight::Gaps;
+use kubestep_lessons::{lesson::Lesson, watch::Watch};
 use kubestep_model::{Instant, Key, Object};
 use kubestep_protocol::{At, Doc, GapSpan, Id, Lane, Mark, ObjectRef, Timeline, Who};
 use std::{
@@ -27,6 +28,8 @@ pub(crate) struct Note {
     pub(crate) gaps: Gaps,
     /// How many spans of the score's gaps there were after it.
     pub(crate) spans: usize,
+    /// How far the learner had come after it.
+    pub(crate) watch: Option<Arc<Watch>>,
 }
 
 /// The notes of one branch, and what was put in to make it.
@@ -40,7 +43,14 @@ pub(crate) struct Track {
 
 impl Track {
     /// Adds the note of a step, and its mark.
-    fn push(&mut self, gaps: Gaps, at: At, opened: Option<At>, mark: Option<(Who, String, bool)>) {
+    fn push(
+        &mut self,
+        gaps: Gaps,
+        watch: Option<Arc<Watch>>,
+        at: At,
+        opened: Option<At>,
+        mark: Option<(Who, String, bool)>,
+    ) {
         let score = &mut self.score;
         if let Some((who, name, stored)) = mark {
             let lane = score.lanes.iter().position(|l| l.who == who && l.name == name).unwrap_or_else(|| {
@@ -52,7 +62,7 @@ impl Track {
         if score.gaps.last().is_none_or(|g| g.opened != opened) {
             score.gaps.push(GapSpan { from: at, opened });
         }
-        self.notes.push(Note { gaps, spans: score.gaps.len() });
+        self.notes.push(Note { gaps, spans: score.gaps.len(), watch });
     }
 
     /// Leaves only the first steps.
@@ -90,6 +100,10 @@ pub(crate) struct Session {
     pub(crate) files: BTreeSet<String>,
     /// The images that each of them names, as far as it has been read.
     named: BTreeMap<String, Vec<String>>,
+    /// The lesson that was started.
+    pub(crate) lesson: Option<Arc<Lesson>>,
+    /// Its files as they were when it was handed to the learner.
+    pub(crate) lesson_files: kubestep_lessons::stage::Files,
 }
 
 impl Session {
@@ -102,7 +116,7 @@ impl Session {
         let mut track = Track::default();
         let gaps = Gaps::begin(&shown);
         let opened = gaps.oldest().map(|_| At(0));
-        track.push(gaps, At(0), opened, None);
+        track.push(gaps, None, At(0), opened, None);
         Session {
             zero: shown.now(),
             history,
@@ -119,7 +133,26 @@ impl Session {
             limit: Duration::from_secs(300),
             files: BTreeSet::new(),
             named: BTreeMap::new(),
+            lesson: None,
+            lesson_files: Default::default(),
         }
+    }
+
+    /// How far the learner has come in the live world with these gaps.
+    fn followed(&self, gaps: &Gaps) -> Option<Arc<Watch>> {
+        let lesson = self.lesson.as_ref()?;
+        let mut watch = self.track().notes.last()?.watch.clone()?;
+        Arc::make_mut(&mut watch).follow(lesson, self.history.live(), gaps);
+        Some(watch)
+    }
+
+    /// The lesson begins at the last step.
+    pub(crate) fn begin_lesson(&mut self, lesson: Arc<Lesson>) {
+        let branch = self.history.branch();
+        if let Some(note) = self.tracks[branch].notes.last_mut() {
+            note.watch = Some(Arc::new(Watch::begin(&lesson, self.history.live(), &note.gaps)));
+        }
+        self.lesson = Some(lesson);
     }
 
     /// The row of the loop that asks under this name.
@@ -156,6 +189,11 @@ impl Session {
     /// Notes and inputs of the current branch.
     pub(crate) fn track(&self) -> &Track {
         &self.tracks[self.history.branch()]
+    }
+    /// The gaps of the present.
+    pub(crate) fn live_gaps(&self) -> &Gaps {
+        let notes = &self.track().notes;
+        &notes[notes.len() - 1].gaps
     }
     /// The note of the step that is looked at.
     pub(crate) fn note(&self) -> &Note {
@@ -274,7 +312,8 @@ impl Session {
         let at = self.at(self.moment(self.history.last()).map_or(self.shown.now(), |m| m.at));
         let opened = gaps.oldest().map(|(_, g)| self.at(g.opened));
         let branch = self.history.branch();
-        self.tracks[branch].push(gaps, at, opened, Some(mark));
+        let watch = self.followed(&gaps);
+        self.tracks[branch].push(gaps, watch, at, opened, Some(mark));
     }
 
     /// Gives numbers to what is new, in the order in which it comes about: the same ones at every replay.

@@ -1,5 +1,12 @@
 //! Markdown lessons, goals as questions about a world; session scripts.
 
+pub mod ask;
+pub mod check;
+pub mod faults;
+pub mod lesson;
 pub mod player;
+pub mod predict;
 pub mod question;
 pub mod script;
+pub mod stage;
+pub mod watch;

@@ -1,7 +1,9 @@
 //! Plays a session script in a world, with or without the pace of a recording.
 
+use crate::faults::fault;
 use crate::script::{Script, ScriptAct, ScriptStep};
 use kubestep_cluster::{Act, ClientId, Latencies, NodeAct, Record, Settings, Start, World};
+use kubestep_insight::Gaps;
 use kubestep_kubectl::Kubectl;
 use kubestep_model::{Instant, Kind, Node, client::Stream};
 use regex_lite::Regex;
@@ -242,7 +244,7 @@ impl<'a, O: Observer> Player<'a, O> {
                 strand.state = State::Sleeping { until: now + span(*seconds), begun: now };
                 false
             }
-            ScriptAct::Settle(_) => {
+            ScriptAct::Settle(_) | ScriptAct::Await { .. } => {
                 strand.state = State::Sleeping { until: now, begun: now };
                 true
             }
@@ -311,8 +313,17 @@ impl<'a, O: Observer> Player<'a, O> {
                 });
                 format!("exit {text}")
             }
+            ScriptAct::Fault { id, on } => {
+                self.act(fault(id, *on));
+                format!("{} {id}", if *on { "fault" } else { "heal" })
+            }
+            ScriptAct::WhatIf(on) => {
+                self.act(Act::WhatIf { selector_check: !on });
+                format!("whatIf {on}")
+            }
             ScriptAct::Kubectl(_)
             | ScriptAct::Until { .. }
+            | ScriptAct::Await { .. }
             | ScriptAct::Wait(_)
             | ScriptAct::Settle(_)
             | ScriptAct::Parallel(_) => String::new(),
@@ -337,6 +348,15 @@ impl<'a, O: Observer> Player<'a, O> {
                     return false;
                 }
                 self.finish(strand, step, begun, format!("settle {seconds}"), None, None);
+                true
+            }
+            ScriptAct::Await { question, within } => {
+                let so = question.holds(&self.world, &Gaps::begin(&self.world));
+                if !so && now.since(begun) < span(*within) {
+                    strand.state = State::Sleeping { until: now + SETTLE_POLL, begun };
+                    return false;
+                }
+                self.finish(strand, step, begun, "await".into(), None, Some(so));
                 true
             }
             ScriptAct::Node { act: NodeAct::Add(spec), text } => {

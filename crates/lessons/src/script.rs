@@ -1,5 +1,6 @@
 //! Session scripts: a start, files, and steps in order, as plain data.
 
+use crate::question::Question;
 use kubestep_cluster::{Image, NodeAct, NodeSpec, Registry};
 use kubestep_model::{text::Selector, yaml};
 use serde_json::{Map, Value};
@@ -23,6 +24,8 @@ pub struct Script {
 #[allow(missing_docs)]
 pub struct ScriptStep {
     pub note: Option<String>,
+    /// The exit code that its command is meant to end with, where that is not 0.
+    pub exit: Option<i32>,
     pub act: ScriptAct,
 }
 
@@ -68,6 +71,18 @@ pub enum ScriptAct {
         oom: bool,
         text: String,
     },
+    /// Until a question about the world is true.
+    Await {
+        question: Question,
+        within: f64,
+    },
+    /// A fault by the name that the page's menu uses, on or off.
+    Fault {
+        id: String,
+        on: bool,
+    },
+    /// The marked what-if: the check of selectors off or on.
+    WhatIf(bool),
     /// Lines of steps that run at the same time.
     Parallel(Vec<Vec<ScriptStep>>),
 }
@@ -97,7 +112,7 @@ impl Script {
     }
 }
 
-fn nodes(value: Option<Value>) -> Result<Vec<NodeSpec>, String> {
+pub(crate) fn nodes(value: Option<Value>) -> Result<Vec<NodeSpec>, String> {
     match value {
         None => Ok((1..=3)
             .map(|i| NodeSpec { name: format!("node-{i}"), ..NodeSpec::default() })
@@ -106,7 +121,7 @@ fn nodes(value: Option<Value>) -> Result<Vec<NodeSpec>, String> {
     }
 }
 
-fn images(value: Value) -> Result<Vec<(String, Image)>, String> {
+pub(crate) fn images(value: Value) -> Result<Vec<(String, Image)>, String> {
     let Value::Object(rows) = value else {
         return if value.is_null() { Ok(vec![]) } else { Err("images: must be a map".into()) };
     };
@@ -119,7 +134,7 @@ fn images(value: Value) -> Result<Vec<(String, Image)>, String> {
     rows.into_iter().map(read).collect()
 }
 
-fn registry(images: Vec<(String, Image)>) -> Registry {
+pub(crate) fn registry(images: Vec<(String, Image)>) -> Registry {
     let mut registry = Registry::default();
     for (name, image) in images {
         registry.push(&name, image);
@@ -135,20 +150,29 @@ fn files(value: Value) -> Result<BTreeMap<String, String>, String> {
     }
 }
 
-fn read_steps(value: &Value) -> Result<Vec<ScriptStep>, String> {
+/// Reads a list of steps. Errors: the step and what is wrong with it.
+pub(crate) fn read_steps(value: &Value) -> Result<Vec<ScriptStep>, String> {
     let steps = value.as_array().map_or(&[][..], Vec::as_slice);
     steps.iter().enumerate().map(|(i, s)| read_step(s).map_err(|e| format!("step {i}: {e}"))).collect()
+}
+
+/// Reads one step as [`crate::stage::acts`] writes it. Errors: what is wrong with it.
+pub fn one(text: &str) -> Result<ScriptStep, String> {
+    let value: Value = serde_json::from_str(text).map_err(|e| e.to_string())?;
+    read_step(&value)
 }
 
 fn read_step(value: &Value) -> Result<ScriptStep, String> {
     let map = value.as_object().ok_or("a step is a map")?;
     let note = map.get("note").and_then(Value::as_str).map(Into::into);
-    let mut keys = map.iter().filter(|(k, _)| *k != "note");
+    let exit = map.get("exit").and_then(Value::as_i64).and_then(|c| i32::try_from(c).ok());
+    let beside = |k: &str| k == "note" || (k == "exit" && map.contains_key("kubectl"));
+    let mut keys = map.iter().filter(|(k, _)| !beside(k));
     let (key, body) = keys.next().ok_or("a step has one key")?;
     if let Some((second, _)) = keys.next() {
         return Err(format!("unknown or second key {second:?}"));
     }
-    Ok(ScriptStep { note, act: read_act(key, body)? })
+    Ok(ScriptStep { note, exit, act: read_act(key, body)? })
 }
 
 fn read_act(key: &str, body: &Value) -> Result<ScriptAct, String> {
@@ -186,6 +210,15 @@ fn read_act(key: &str, body: &Value) -> Result<ScriptAct, String> {
             oom: body.get("oom").and_then(Value::as_bool).unwrap_or(false),
             text: body.to_string(),
         },
+        "await" => {
+            let text = body.as_str().map(Into::into).map_or_else(|| text(body, "question"), Ok)?;
+            let question = Question::parse(&text).map_err(|e| format!("await: {e}"))?;
+            let within = body.get("within").and_then(Value::as_f64).unwrap_or(3600.0);
+            ScriptAct::Await { question, within }
+        }
+        "fault" => ScriptAct::Fault { id: said(body, "fault")?, on: true },
+        "heal" => ScriptAct::Fault { id: said(body, "heal")?, on: false },
+        "whatIf" => ScriptAct::WhatIf(body.as_bool().ok_or("whatIf: true or false")?),
         "parallel" => {
             let lines = body.as_array().ok_or("parallel: a list")?;
             let line = |v: &Value| if v.is_array() { read_steps(v) } else { Ok(vec![read_step(v)?]) };
@@ -193,6 +226,10 @@ fn read_act(key: &str, body: &Value) -> Result<ScriptAct, String> {
         }
         other => return Err(format!("unknown key {other:?}")),
     })
+}
+
+fn said(body: &Value, key: &str) -> Result<String, String> {
+    body.as_str().map(Into::into).ok_or(format!("{key}: a name"))
 }
 
 fn text(body: &Value, key: &str) -> Result<String, String> {

@@ -68,6 +68,29 @@ pub enum Command {
         /// Where the page stood.
         moment: Moment,
     },
+    /// Hands over the Markdown files of lessons by their paths, so that they, and links into them, can be opened. Later
+    /// ones replace earlier ones of the same path.
+    Lessons {
+        /// The files.
+        sources: Vec<Doc>,
+        /// In which language they are shown.
+        language: String,
+    },
+    /// Starts a lesson from its first moment, by its id. Its files have been handed over with `Lessons`. Answered by
+    /// [`crate::Update::Loaded`] and a frame. The same command starts it anew (Reset).
+    LoadLesson(String),
+    /// *Act.* Answers the question that waits; `None` skips it.
+    Predict {
+        /// Which.
+        index: u32,
+        /// A choice's value, or what was typed.
+        answer: Option<String>,
+    },
+    /// *Act.* Asks for the next hint.
+    Hint,
+    /// *Act.* Plays the next step of the solution, marked, on a line of time of its own that begins where the lesson does.
+    /// Where it edits a file, [`crate::Update::Files`] says how it reads now.
+    ShowMe,
     /// Makes a link to the shown moment. Answered by [`crate::Update::Shared`].
     Share {
         /// The editor's files, so that the link opens with the same drafts.

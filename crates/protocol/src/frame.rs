@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{At, CommandId, FrameId, Id, Moment, ObjectRef, Rich, Sentence, Timeline, Who};
+use crate::{At, CommandId, FrameId, Id, LessonNow, Moment, ObjectRef, Rich, Sentence, Timeline, Who};
 
 /// A whole picture. Lists are sorted by id, which is the order of creation; shared rows make deltas cheap.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,6 +64,8 @@ pub struct Head {
     pub registry: String,
     /// Nothing is left that could move without a person, not even a timer.
     pub quiet: bool,
+    /// Where the learner stands in the lesson that was started.
+    pub lesson: Option<Arc<LessonNow>>,
 }
 
 /// The verdict's kind.

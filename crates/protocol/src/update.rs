@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    BreakItem, Checked, CommandId, Delta, Details, Doc, Frame, Moment, ObjectRef, Rich, Sentence, VerdictKind,
+    BreakItem, Checked, CommandId, Delta, Details, Doc, Frame, LessonText, Moment, ObjectRef, Rich, Sentence,
+    VerdictKind,
 };
 
 /// One answer. A command may have several, or none.
@@ -21,6 +22,8 @@ pub enum Update {
     Loaded(Loaded),
     /// A link cannot be opened. What was shown stays.
     LinkRefused(LinkRefused),
+    /// A step of a lesson's solution changed these files: the editor shows them so.
+    Files(Vec<Doc>),
     /// The session as it now is: what `Restore` takes. After every act.
     Kept(String),
     /// The answer to `Share`.
@@ -104,6 +107,8 @@ pub struct Loaded {
     pub by: LoadedBy,
     /// A replay that ended with another hash than the link says: from which step on it differs.
     pub differs: Option<Rich>,
+    /// The lesson that it is part of.
+    pub lesson: Option<Box<LessonText>>,
 }
 
 /// How a session was begun.
@@ -137,6 +142,8 @@ pub enum LinkRefused {
     },
     /// It asks for more than this page allows (steps, size).
     TooLarge(String),
+    /// It leads into a lesson whose files were not handed over: fetch them, send `Lessons`, and open the link again.
+    Lesson(String),
 }
 
 /// A link.

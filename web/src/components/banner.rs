@@ -82,6 +82,9 @@ fn link(why: &LinkRefused, props: &Props, send: &Send) -> Html {
                     {format!(" It uses format {format}; this page reads {reads}. The page keeps what you had.")}</span>
             }
         }
+        LinkRefused::Lesson(id) => html! {
+            <span class="grow"><b>{"This link leads into a lesson that is not here."}</b>{format!(" {id}")}</span>
+        },
         LinkRefused::TooLarge(words) => html! {
             <span class="grow"><b>{"This link asks for more than the page allows."}</b>{format!(" {words}")}</span>
         },

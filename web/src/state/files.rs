@@ -105,6 +105,15 @@ impl State {
         self.store_drafts(todo);
     }
 
+    /// A step of a lesson's solution has changed files: they are shown so.
+    pub(super) fn shown_files(&mut self, docs: Vec<Doc>, todo: &mut Vec<Effect>) {
+        for doc in docs {
+            if let Some(i) = self.ui.files.iter().position(|f| *f.name == *doc.name) {
+                self.draft(i, doc.text.as_str().into(), todo);
+            }
+        }
+    }
+
     fn store_drafts(&self, todo: &mut Vec<Effect>) {
         if !self.open {
             // They have no scenario yet, or the one that is being started again: `opened` stores them.

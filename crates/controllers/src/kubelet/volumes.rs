@@ -204,7 +204,11 @@ impl Kubelet {
         let waits = worker.volumes.waits.filter(|_| matches!(worker.activity, Activity::Volumes));
         let seen = worker.volumes.mounted() || !worker.volumes.unprocessed.is_empty();
         let poll = waits.map(|(since, at)| if seen { at } else { since + PATIENCE });
-        let mount = if let Mounting::At(at) = worker.volumes.mounting { Some(at) } else { None };
+        // A pod that has ended mounts nothing any more.
+        let mount = match worker.volumes.mounting {
+            Mounting::At(at) if worker.stage < Stage::Terminated => Some(at),
+            _ => None,
+        };
         if let Some(at) = poll.into_iter().chain(mount).min() {
             cx.wake_at(Timer::Pod(uid.clone()), at.max(cx.now));
         }

@@ -39,6 +39,7 @@ pub(super) fn head(session: &Session, found: &Found) -> Head {
         running: None,
         registry: registry_host(session),
         quiet: world.next().is_none(),
+        lesson: crate::lesson::now(session).map(Arc::new),
     }
 }
 

@@ -328,5 +328,6 @@ pub(crate) fn of_act(act: &Act) -> String {
         Act::Exit { .. } => "a container ended by hand".into(),
         Act::Fault(_) => "a fault".into(),
         Act::WhatIf { .. } => "what if".into(),
+        Act::Remark(text) => text.clone(),
     }
 }

@@ -3,6 +3,7 @@
 mod breaking;
 mod checking;
 mod frames;
+mod lessons;
 mod links;
 mod opening;
 mod page;

@@ -9,6 +9,12 @@ pub fn beside(api_version: &str, kind: &str, path: &str) -> Vec<&'static str> {
     fields(api_version, kind, path).unwrap_or_default()
 }
 
+/// Whether any kind has a field of this name, at any depth.
+#[must_use]
+pub fn has_field(name: &str) -> bool {
+    schema().all().any(|declared| declared.field(name).is_some())
+}
+
 fn fields(api_version: &str, kind: &str, path: &str) -> Option<Vec<&'static str>> {
     let schema = schema();
     let mut at = schema.declared(schema.kind(api_version, kind)?)?;

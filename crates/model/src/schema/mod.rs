@@ -14,7 +14,7 @@ pub mod vectors;
 
 pub use decode::{Decoded, FieldNote};
 pub use encode::encode;
-pub use fields::beside;
+pub use fields::{beside, has_field};
 pub use interpret::{TypeMeta, decode_text, interpret, strict};
 pub use patch_meta::{PatchMeta, PatchSchema, patch_schema};
 pub use places::{Form, Place, key_default, place};

@@ -104,6 +104,11 @@ pub(super) fn schema() -> &'static Schema {
 const MAX_EMBEDDING: usize = 5;
 
 impl Schema {
+    /// Every declared type.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Declared> {
+        self.types.iter()
+    }
+
     fn parse(text: &'static str) -> Schema {
         let lines = || text.lines().filter(|line| !line.starts_with('#'));
         let heads =
