@@ -49,7 +49,8 @@ impl Ask {
 
     /// Whether the answer is a length of time in seconds.
     pub fn is_time(&self) -> bool {
-        matches!(self.0, Sort::Until(_))
+        use super::field::Looked::{Age, Gap};
+        matches!(self.0, Sort::Until(_) | Sort::Last(Subject::Things(_, Gap | Age)))
     }
 
     /// Whether it can only be seen while the world runs on, step by step.
