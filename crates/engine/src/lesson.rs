@@ -86,7 +86,6 @@ pub(crate) fn load(id: &str, shelf: &Shelf) -> Result<(Session, Vec<Doc>), Strin
     session.lesson_files.clone_from(&files);
     session.show_present();
     let docs = docs(&files);
-    docs.iter().for_each(|doc| session.sees(doc));
     Ok((session, docs))
 }
 

@@ -50,7 +50,17 @@ pub fn fault(id: &str, on: bool) -> Act {
 
 /// Faults that name a process, and perhaps a number.
 const OF_PROCESSES: [&str; 11] = [
-    "crash", "crash-after", "drop", "unanswered", "double", "conflict", "slow", "mute", "deaf", "stale", "second",
+    "crash",
+    "crash-after",
+    "drop",
+    "unanswered",
+    "double",
+    "conflict",
+    "slow",
+    "mute",
+    "deaf",
+    "stale",
+    "second",
 ];
 
 /// Whether there is such a fault. Errors: what is wrong with the name.

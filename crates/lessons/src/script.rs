@@ -114,9 +114,7 @@ impl Script {
 
 pub(crate) fn nodes(value: Option<Value>) -> Result<Vec<NodeSpec>, String> {
     match value {
-        None => Ok((1..=3)
-            .map(|i| NodeSpec { name: format!("node-{i}"), ..NodeSpec::default() })
-            .collect()),
+        None => Ok((1..=3).map(|i| NodeSpec { name: format!("node-{i}"), ..NodeSpec::default() }).collect()),
         Some(rows) => serde_json::from_value(rows).map_err(|e| format!("nodes: {e}")),
     }
 }
