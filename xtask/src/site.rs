@@ -27,14 +27,22 @@ pub(crate) fn assemble(made: &Path, dist: &Path) -> Result<PathBuf, String> {
         sum.eat(&fs::read(made.join(file)).map_err(|e| format!("{}: {e}", file.display()))?);
     }
     let assets = format!("assets-{:08x}", sum.0 as u32);
-    for file in &files {
-        let to = dist.join(&assets).join(file);
-        let parent = to.parent().unwrap_or(dist);
-        fs::create_dir_all(parent).map_err(|e| format!("{}: {e}", parent.display()))?;
-        fs::copy(made.join(file), &to).map_err(|e| format!("{}: {e}", to.display()))?;
-    }
+    copy(made, &files, &dist.join(&assets))?;
+    // Lessons are fetched one by one, under the names that their map gives.
+    let lessons = root().join("lessons");
+    copy(&lessons, &self::files(&lessons)?, &dist.join("lessons"))?;
     write(&dist.join("index.html"), page(&source, &assets).as_bytes())?;
     Ok(dist.to_path_buf())
+}
+
+fn copy(from: &Path, files: &[PathBuf], to: &Path) -> Result<(), String> {
+    for file in files {
+        let to = to.join(file);
+        let parent = to.parent().unwrap_or(&to);
+        fs::create_dir_all(parent).map_err(|e| format!("{}: {e}", parent.display()))?;
+        fs::copy(from.join(file), &to).map_err(|e| format!("{}: {e}", to.display()))?;
+    }
+    Ok(())
 }
 
 /// The styles that index.html names, in its order.
