@@ -6,6 +6,7 @@ mod default_class;
 mod default_tolerations;
 pub(crate) mod limit_range;
 mod namespace_lifecycle;
+mod pod_security;
 mod priority;
 pub(crate) mod quota;
 mod service_account;
@@ -55,6 +56,7 @@ pub(crate) fn review_new(turn: &mut Turn<'_>, object: &Object) -> Result<(), Sta
         Object::Custom(custom) => limit_range::review_claim(turn, custom)?,
         _ => {}
     }
+    pod_security::review_new(turn, object)?;
     quota::review(turn, object, None)
 }
 
@@ -63,6 +65,7 @@ pub(crate) fn review_changed(turn: &mut Turn<'_>, new: &Object, old: &Object) ->
     if let Object::Custom(custom) = new {
         limit_range::review_claim(turn, custom)?;
     }
+    pod_security::review_changed(turn, new, old)?;
     quota::review(turn, new, Some(old))
 }
 
