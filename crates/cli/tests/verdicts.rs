@@ -8,7 +8,7 @@ const AREAS: [(&str, usize); 11] = [
     ("config", 34),
     ("deployment", 132),
     ("metadata", 65),
-    ("pod", 35),
+    ("pod", 39),
     ("policy", 78),
     ("sequences", 50),
     ("service", 57),
