@@ -1,7 +1,8 @@
 //! The promise of going back: inputs are the truth, kept worlds are a cache, the past is never changed.
 
 use kubestep_cluster::{
-    Act, FaultAct, History, Image, Latencies, NodeAct, NodeSpec, ProcessId, Registry, Settings, Start,
+    Act, FaultAct, History, Image, Latencies, NodeAct, NodeSpec, ProcessId, Record, Registry, Settings, Start,
+    What,
 };
 use kubestep_kubectl::Kubectl;
 use kubestep_model::{Dice, Kind};
@@ -177,4 +178,34 @@ fn going_on_from_the_past_begins_a_branch_and_leaves_the_old_one() {
     assert_eq!(hashes(&history, 11), old, "the old branch, made again");
     history.switch(1);
     assert_eq!(hashes(&history, 11), new, "the new branch, made again");
+}
+
+/// The record at which the causes of another end.
+fn beginning<'h>(history: &'h History, from: &'h Record) -> &'h Record {
+    let mut at = from;
+    while let Some(cause) = at.cause.and_then(|id| history.record(id)) {
+        assert!(cause.id < at.id, "a cause comes before what it leads to");
+        at = cause;
+    }
+    at
+}
+
+#[test]
+fn whatever_becomes_of_an_object_goes_back_to_a_person() {
+    let mut history = History::new(start(1));
+    history.act(kubectl("apply -f web.yaml"));
+    run_for(&mut history, Duration::from_secs(20));
+    history.act(kubectl("set image deployment/web web=web:none"));
+    run_for(&mut history, Duration::from_secs(700));
+    let about = |k: Kind| matches!(k, Kind::Deployment | Kind::ReplicaSet | Kind::Pod | Kind::EndpointSlice);
+    let (mut asked, mut lost) = (0, vec![]);
+    for record in history.branches()[0].records.iter().filter(|r| r.changes.iter().any(|c| about(c.key.kind))) {
+        let first = beginning(&history, record);
+        asked += 1;
+        if !matches!(first.what, What::Act { .. } | What::Client { .. }) {
+            lost.push(format!("{:?} <- {:?}", record.what, first.what));
+        }
+    }
+    assert!(asked > 60, "{asked} writes");
+    assert!(lost.is_empty(), "{} of {asked} writes come from nowhere: {:#?}", lost.len(), &lost[..lost.len().min(5)]);
 }

@@ -4,7 +4,7 @@ use crate::golden;
 use serde_json::Value;
 
 /// Vectors that must be equal in every case; each runs the code that the loops and commands use.
-const EQUAL: [&str; 30] = [
+const EQUAL: [&str; 31] = [
     "crash-loop-backoff",
     "deployment-active-or-latest",
     "deployment-fenceposts",
