@@ -1,61 +1,151 @@
 // The page's benchmarks, as JSON lines: never a test, because machines differ. `cargo xtask bench` builds, serves and runs it.
-import { start, stop, visit } from "./page.mjs";
+// Times with "cpu" count what the thread used; the others are wall time, and grow with whatever else runs on the machine.
+import { readFileSync } from "node:fs";
+import { browser, start, stop, visit } from "./page.mjs";
 
 const say = (name, values) => console.log(JSON.stringify({ bench: name, ...values }));
 const quantile = (list, q) => [...list].sort((a, b) => a - b)[Math.min(list.length - 1, Math.floor(list.length * q))];
 const round = (n) => Math.round(n * 10) / 10;
+const most = (list) => list.reduce((a, b) => Math.max(a, b), 0);
 
-// Long tasks (over 50 ms) and the distance between pictures, from now on.
+// The distance between pictures, from now on.
 const watch = (tab) => tab.evaluate(() => {
-  window.seen = { long: [], frames: [] };
-  new PerformanceObserver((l) => window.seen.long.push(...l.getEntries().map((e) => e.duration))).observe({ entryTypes: ["longtask"] });
+  window.frames_seen = [];
   let last = performance.now();
-  const tick = (now) => { window.seen.frames.push(now - last); last = now; requestAnimationFrame(tick); };
+  const tick = (now) => { window.frames_seen.push(now - last); last = now; requestAnimationFrame(tick); };
   requestAnimationFrame(tick);
 });
-const watched = async (tab) => {
-  const { long, frames } = await tab.evaluate(() => window.seen);
-  return { pictures: frames.length, median_ms: round(quantile(frames, 0.5)), p95_ms: round(quantile(frames, 0.95)), worst_ms: round(Math.max(...frames)), long_tasks: long.length, longest_task_ms: round(Math.max(0, ...long)) };
+const pictures = async (tab) => {
+  const frames = await tab.evaluate(() => window.frames_seen);
+  return { pictures: frames.length, median_ms: round(quantile(frames, 0.5)), p95_ms: round(quantile(frames, 0.95)), worst_ms: round(most(frames)) };
 };
+
+// What the threads of the page and of the simulator did meanwhile: tasks with their wall and CPU time.
+async function traced(work) {
+  const session = await browser().newBrowserCDPSession();
+  const events = [];
+  session.on("Tracing.dataCollected", ({ value }) => events.push(...value));
+  await session.send("Tracing.start", { transferMode: "ReportEvents", traceConfig: { includedCategories: ["toplevel", "__metadata"], excludedCategories: ["*"] } });
+  const result = await work();
+  const done = new Promise((resolve) => session.once("Tracing.tracingComplete", resolve));
+  await session.send("Tracing.end");
+  await done;
+  await session.detach();
+  const names = new Map(events.filter((e) => e.name === "thread_name").map((e) => [`${e.pid}/${e.tid}`, e.args.name]));
+  const tasks = (thread) => events.filter((e) => e.ph === "X" && /RunTask$/.test(e.name) && thread.test(names.get(`${e.pid}/${e.tid}`) ?? ""));
+  const millis = (list, field) => list.map((e) => (e[field] ?? 0) / 1000);
+  const [page, worker] = [tasks(/^CrRendererMain/), tasks(/^DedicatedWorker/)];
+  return [result, {
+    page_cpu_ms: round(millis(page, "tdur").reduce((a, b) => a + b, 0)),
+    page_longest_task_cpu_ms: round(most(millis(page, "tdur"))),
+    page_longest_task_ms: round(most(millis(page, "dur"))),
+    page_tasks_over_50_ms_cpu: millis(page, "tdur").filter((n) => n > 50).length,
+    simulator_cpu_ms: round(millis(worker, "tdur").reduce((a, b) => a + b, 0)),
+  }];
+}
+
+// Resident memory of the page's process, simulator included, in MiB.
+async function memory() {
+  const session = await browser().newBrowserCDPSession();
+  const { processInfo } = await session.send("SystemInfo.getProcessInfo");
+  await session.detach();
+  const resident = (id) => {
+    try { return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${id}/status`, "utf8"))?.[1] ?? 0) / 1024; } catch { return 0; }
+  };
+  return Math.round(most(processInfo.filter((p) => p.type === "renderer").map((p) => resident(p.id))));
+}
+
+async function calm(page, name) {
+  await watch(page.tab);
+  const begun = Date.now();
+  const [, threads] = await traced(async () => {
+    await page.button("Run until calm").click();
+    await page.until("it is calm", async () => /^Converged/.test(await page.text(page.verdict)), 900_000);
+    await page.rest();
+  });
+  say(name, { wall_ms: Date.now() - begun, steps: await page.last(), ...(await pictures(page.tab)), ...threads, resident_MiB: await memory() });
+}
+
+// Goes to steps all over the run and waits for each to be drawn.
+const seeks = (tab, last) => tab.evaluate(async (last) => {
+  const slider = document.querySelector("[aria-label=Timeline]");
+  const set = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set;
+  const times = [];
+  for (let i = 1; i <= 40; i++) {
+    const step = (i * 7919) % last;
+    const begun = performance.now();
+    set.call(slider, step);
+    slider.dispatchEvent(new InputEvent("input", { bubbles: true }));
+    while (!document.querySelector(".clock .label").textContent.startsWith(`step ${step} `)) await new Promise(requestAnimationFrame);
+    times.push(performance.now() - begun);
+  }
+  return times;
+}, last);
+
+const big = `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: big}
+spec:
+  replicas: 1000
+  selector: {matchLabels: {app: big}}
+  template:
+    metadata: {labels: {app: big}}
+    spec: {containers: [{name: main, image: "registry.example.com/checkout:1.9.1"}]}
+`;
 
 await start();
 try {
   // The first picture: from the navigation to the drawn board, from a warm HTTP cache.
   await visit(async (page) => {
     const times = [];
-    for (let i = 0; i < 5; i++) {
+    for (let i = 0; i < 7; i++) {
       await page.tab.reload();
       await page.ready();
       times.push(await page.tab.evaluate(() => performance.getEntriesByName("first-frame")[0]?.startTime ?? NaN));
     }
-    say("first picture, warm cache", { median_ms: round(quantile(times, 0.5)), worst_ms: round(Math.max(...times)) });
+    say("first picture, warm cache", { median_ms: round(quantile(times, 0.5)), best_ms: round(Math.min(...times)), worst_ms: round(most(times)), resident_MiB: await memory() });
   });
 
   for (const replicas of [30, 300]) {
     await visit(async (page) => {
       await page.kubectl(`kubectl scale deployment/checkout --replicas=${replicas}`);
-      await watch(page.tab);
-      const begun = Date.now();
-      await page.button("Run until calm").click();
-      await page.until("it is calm", async () => /^Converged/.test(await page.text(page.verdict)), 600_000);
-      await page.rest();
-      say(`${replicas} replicas to calm on the page`, { wall_ms: Date.now() - begun, steps: await page.last(), ...(await watched(page.tab)) });
+      await calm(page, `${replicas} replicas behind a Service to calm on the page`);
 
       await watch(page.tab);
       const before = await page.at();
-      for (let i = 1; i <= 40; i++) await page.press("Back");
-      say(`${replicas} replicas, 40 times Back`, { steps: before - (await page.at()), ...(await watched(page.tab)) });
+      const [, back] = await traced(async () => {
+        for (let i = 1; i <= 40; i++) await page.press("Back");
+      });
+      say(`${replicas} replicas, 40 times Back`, { steps: before - (await page.at()), ...(await pictures(page.tab)), ...back });
 
       await watch(page.tab);
       const box = await page.slider.boundingBox();
-      await page.tab.mouse.move(box.x + box.width - 40, box.y + 20);
-      await page.tab.mouse.down();
-      for (let i = 0; i < 120; i++) await page.tab.mouse.move(box.x + box.width - 40 - i * 8, box.y + 20);
-      await page.tab.mouse.up();
-      await page.tab.waitForTimeout(500);
-      say(`${replicas} replicas, dragging time`, await watched(page.tab));
+      const [, drag] = await traced(async () => {
+        await page.tab.mouse.move(box.x + box.width - 40, box.y + 20);
+        await page.tab.mouse.down();
+        for (let i = 0; i < 120; i++) await page.tab.mouse.move(box.x + box.width - 40 - i * 8, box.y + 20);
+        await page.tab.mouse.up();
+        await page.tab.waitForTimeout(500);
+      });
+      say(`${replicas} replicas, dragging time`, { ...(await pictures(page.tab)), ...drag });
+
+      await watch(page.tab);
+      await page.manifest.focus();
+      const [, typing] = await traced(() => page.tab.keyboard.type("# a comment of some forty characters ...", { delay: 20 }));
+      say(`${replicas} replicas, typing 40 characters`, { ...(await pictures(page.tab)), ...typing });
     });
   }
+
+  await visit(async (page) => {
+    for (let i = 0; i < 7; i++) await page.button("+ node").click();
+    await page.until("ten nodes", async () => (await page.tab.locator("[id^=open-node-]").count()) === 10);
+    await page.write(big);
+    await page.apply();
+    await calm(page, "1,000 replicas on ten nodes to calm on the page");
+    const last = await page.last();
+    const times = await seeks(page.tab, last);
+    say(`seek in ${last} steps with 1,000 pods, until it is drawn`, { median_ms: round(quantile(times, 0.5)), p95_ms: round(quantile(times, 0.95)), worst_ms: round(most(times)), resident_MiB: await memory() });
+  });
 } finally {
   await stop();
 }

@@ -5,20 +5,23 @@ import { chromium } from "playwright-core";
 const URL_OF_SITE = process.env.KUBESTEP_URL;
 const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"];
 
-let browser;
+let chrome;
 
 export async function start() {
   assert.ok(URL_OF_SITE, "KUBESTEP_URL is not set: run `cargo xtask test`");
-  browser = await chromium.launch({ executablePath: process.env.CHROMIUM || "/usr/bin/chromium", headless: true, args: FLAGS });
+  chrome = await chromium.launch({ executablePath: process.env.CHROMIUM || "/usr/bin/chromium", headless: true, args: FLAGS });
 }
 
+// The browser itself, for measurements.
+export const browser = () => chrome;
+
 export async function stop() {
-  await browser?.close();
+  await chrome?.close();
 }
 
 // Opens the page, runs the test, and fails it if the page logged an error.
 export async function visit(work, { fragment = "", width = 1440, height = 900, dark = false, still = false, init, allow, routes = [], ready = true } = {}) {
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme: dark ? "dark" : "light", reducedMotion: still ? "reduce" : "no-preference" });
+  const context = await chrome.newContext({ viewport: { width, height }, colorScheme: dark ? "dark" : "light", reducedMotion: still ? "reduce" : "no-preference" });
   const errors = [];
   const watch = (p) => {
     p.on("console", (m) => m.type() === "error" && errors.push(m.text()));

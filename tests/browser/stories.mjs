@@ -159,3 +159,35 @@ test("dragging time follows the pointer, also beside the score", async () => {
     assert.equal(await page.tab.evaluate(() => document.activeElement.getAttribute("aria-label")), "Timeline");
   });
 });
+
+test("before the first pull the registry shows what the file names, the ruler the deadline, the verdict the difference", async () => {
+  await visit(async (page) => {
+    const registry = page.tab.getByRole("group", { name: "Registry" });
+    await page.until("the tag of the file", async () => /checkout:1\.9\.2 not there · nobody asked yet/.test(await page.text(registry)));
+    assert.match(await page.tab.locator(".ruler").getAttribute("aria-label"), /the deadline 10m/);
+    await page.until("the verdict", async () => /^Converged .*but the file says checkout:1\.9\.2 and the cluster has checkout:1\.9\.1\./.test(await page.text(page.verdict)));
+    await page.write((await page.file()).replace("checkout:1.9.2", "checkout:1.9.3"));
+    await page.until("another tag", async () => /checkout:1\.9\.3 not there/.test(await page.text(registry)));
+    assert.doesNotMatch(await page.text(registry), /checkout:1\.9\.2/);
+    await page.tab.getByRole("button", { name: "Push it: checkout:1.9.3" }).click();
+    await page.until("it is there", async () => /checkout:1\.9\.3 pulls in/.test(await page.text(registry)));
+  });
+});
+
+test("loops with something to do have a card, the others a line, and nothing moves while stepping", async () => {
+  await visit(async (page) => {
+    await page.apply();
+    await page.tab.keyboard.press("g");
+    const group = page.tab.getByRole("group", { name: "Loops" });
+    await group.waitFor();
+    const cards = await group.getByRole("article").evaluateAll((list) => list.map((e) => e.getAttribute("aria-label").trim()));
+    assert.deepEqual(["deployment", "replicaset", "scheduler", "kubelet node-1"].filter((name) => !cards.includes(name)), []);
+    assert.match(await page.text(page.tab.getByRole("list", { name: "Other loops" })), /garbage-collector/);
+    const places = () => group.getByRole("article").evaluateAll((list) => list.map((e) => { const r = e.getBoundingClientRect(); return [r.left, r.top, r.height].map(Math.round).join(); }));
+    const before = await places();
+    for (let i = 0; i < 12; i++) {
+      await page.press("Step");
+      assert.deepEqual(await places(), before, await page.sentence());
+    }
+  });
+});

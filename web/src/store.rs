@@ -8,7 +8,7 @@ use std::rc::Rc;
 use yew::prelude::*;
 
 use crate::effects;
-use crate::state::{Msg, State, reduce};
+use crate::state::{Msg, State, TimeMsg, reduce};
 
 struct Store {
     state: RefCell<Rc<State>>,
@@ -24,9 +24,11 @@ impl Store {
         if self.busy.replace(true) {
             return;
         }
+        let mut seen = false;
         loop {
             let next = self.waiting.borrow_mut().pop_front();
             let Some(msg) = next else { break };
+            seen |= shows(&msg);
             let state = self.state.borrow().clone();
             let (state, todo) = reduce(&state, msg);
             let state = Rc::new(state);
@@ -39,10 +41,15 @@ impl Store {
         }
         self.busy.set(false);
         let draw = self.draw.borrow().clone();
-        if let Some(draw) = draw {
+        if let Some(draw) = draw.filter(|_| seen) {
             draw.emit(self.state.borrow().clone());
         }
     }
+}
+
+/// Whether a message can change what is drawn: not the word that something was drawn, nor the beat of playing.
+fn shows(msg: &Msg) -> bool {
+    !matches!(msg, Msg::Time(TimeMsg::Drawn(_) | TimeMsg::Tick(_)))
 }
 
 /// How components say that something happened.

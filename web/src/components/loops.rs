@@ -121,6 +121,7 @@ fn one(l: &Loop, frame: &Frame, send: &Send) -> Html {
     let key = if l.stuck { "blocked" } else { key };
     let copies = if l.copies > 1 { format!("{} copies", l.copies) } else { String::new() };
     let fact = |name: &'static str, value: Html| html! { <><dt>{name}</dt><dd>{value}</dd></> };
+    let waits = l.waits.plain(now);
     html! {
         <article class="loop" tabindex="0" data-who={who_key(l.who)} data-state={key} aria-label={format!("{} {}", l.name, l.detail)}>
             <header>
@@ -131,11 +132,11 @@ fn one(l: &Loop, frame: &Frame, send: &Send) -> Html {
                 </span>
             </header>
             <dl>
-                { fact("watches", html! { {l.watches.clone()} }) }
+                { fact("watches", html! { <span title={l.watches.clone()}>{l.watches.clone()}</span> }) }
                 { fact("cache", cache(l, revision)) }
                 { fact("queue", queue(l)) }
                 { fact("did", did(l, now)) }
-                { fact("waits for", html! { <span class={classes!(l.stuck.then_some("strong"))}>{ rich(&l.waits, now, send) }</span> }) }
+                { fact("waits for", html! { <span title={waits} class={classes!(l.stuck.then_some("strong"))}>{ rich(&l.waits, now, send) }</span> }) }
             </dl>
             { for l.asks.as_ref().map(|ask| html! {
                 <dl class="asks"><dt>{ if ask.sent { "asks" } else { "will ask" } }</dt><dd class="cut" title={ask.words.clone()}>{ask.words.clone()}</dd></dl>

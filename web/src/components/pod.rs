@@ -88,22 +88,14 @@ pub(crate) struct CrowdProps {
 /// Many pods of one cell: squares with their patterns, names on focus and hover.
 #[component]
 pub(crate) fn Crowd(props: &CrowdProps) -> Html {
-    let send = use_send();
     let size = match props.density {
         Density::Card | Density::Square => "14",
         Density::Mosaic => "9",
         Density::Grain => "4",
     };
     let square = |pod: &Arc<Pod>| {
-        let item = Item::Pod(pod.id);
-        let focus = send.clone();
-        let label = format!("Pod {}, {}", pod.object.name, pod.words);
-        html! {
-            <button key={pod.id.0} class="podlet" role="treeitem" aria-level="3" id={dom_id(item)} data-s={look_key(pod)} title={label.clone()}
-                aria-label={label} aria-selected={(props.selected.as_ref() == Some(&pod.object)).to_string()}
-                tabindex={if props.tab == Some(pod.id) { "0" } else { "-1" }}
-                onfocus={Callback::from(move |_| focus.emit(Msg::Focused(item)))} onclick={on(&send, Msg::Select(pod.object.clone()))}><span class="c" /></button>
-        }
+        let selected = props.selected.as_ref() == Some(&pod.object);
+        html! { <Podlet key={pod.id.0} pod={pod.clone()} selected={selected} tab={props.tab == Some(pod.id)} /> }
     };
     let ready = props.pods.iter().filter(|p| p.look == PodLook::Ready).count();
     let counts = match props.pods.len() - ready {
@@ -116,5 +108,29 @@ pub(crate) fn Crowd(props: &CrowdProps) -> Html {
             { for props.pods.iter().map(square) }
             <span class="label" aria-hidden="true">{counts}</span>
         </div>
+    }
+}
+
+#[derive(Properties, PartialEq)]
+struct PodletProps {
+    pod: Arc<Pod>,
+    selected: bool,
+    tab: bool,
+}
+
+/// One of many: drawn again only when it changes.
+#[component]
+fn Podlet(props: &PodletProps) -> Html {
+    let send = use_send();
+    let pod = &props.pod;
+    let item = Item::Pod(pod.id);
+    let label = AttrValue::from(format!("Pod {}, {}", pod.object.name, pod.words));
+    let (focus, choose) = (send.clone(), pod.clone());
+    let onfocus = Callback::from(move |_: FocusEvent| focus.emit(Msg::Focused(item)));
+    let onclick = Callback::from(move |_: MouseEvent| send.emit(Msg::Select(choose.object.clone())));
+    html! {
+        <button class="podlet" role="treeitem" aria-level="3" id={dom_id(item)} data-s={look_key(pod)} title={label.clone()}
+            aria-label={label} aria-selected={if props.selected { "true" } else { "false" }} tabindex={if props.tab { "0" } else { "-1" }}
+            onfocus={onfocus} onclick={onclick}><span class="c" /></button>
     }
 }
