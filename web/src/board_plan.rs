@@ -308,12 +308,13 @@ pub fn jump(plan: &Plan, at: Option<Item>, typed: &str) -> Option<Item> {
     let mut letters = typed.chars();
     let first = letters.next()?;
     let same = letters.all(|c| c == first);
-    let wanted = if same { first.to_string() } else { typed.to_string() }.to_lowercase();
+    let wanted = if same { first.to_string() } else { typed.to_string() };
     let names = plan.names();
     let here = at.and_then(|a| names.iter().position(|(item, _)| *item == a)).unwrap_or(0);
     let from = here + usize::from(same && at.is_some());
-    let begins =
-        |(_, names): &&(Item, Vec<&str>)| names.iter().any(|n| n.to_lowercase().starts_with(&wanted));
+    // Kubernetes' names are ASCII.
+    let starts = |n: &str| n.get(..wanted.len()).is_some_and(|start| start.eq_ignore_ascii_case(&wanted));
+    let begins = |(_, names): &&(Item, Vec<&str>)| names.iter().any(|n| starts(n));
     names.iter().cycle().skip(from).take(names.len()).find(begins).map(|(item, _)| *item)
 }
 

@@ -96,7 +96,13 @@ impl Blocker {
 
     /// Whether it is tried again and again: one bad result does not make it hopeless.
     pub fn retries(&self) -> bool {
-        matches!(self, Blocker::Image { .. } | Blocker::Ends { .. } | Blocker::Configuration { .. })
+        matches!(
+            self,
+            Blocker::Image { .. }
+                | Blocker::Ends { .. }
+                | Blocker::Volume { .. }
+                | Blocker::Configuration { .. }
+        )
     }
 
     /// Its code, for tables of sentences.

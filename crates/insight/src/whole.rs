@@ -7,8 +7,8 @@ use crate::{
 };
 use kubestep_cluster::{World, loops};
 use kubestep_model::{
-    Custom, DaemonSet, Event, HorizontalPodAutoscaler, Job, Key, Kind, Object, Pod, ReplicationController,
-    StatefulSet, Whole,
+    Custom, DaemonSet, Event, HorizontalPodAutoscaler, Job, Key, Kind, LabelSelector, Object, Pod,
+    ReplicationController, StatefulSet, Whole, text::Selector,
 };
 use serde_json::Value;
 
@@ -147,8 +147,22 @@ pub(crate) fn next(world: &World, object: &Object, custom: &Custom) -> Next {
                 condition.map_or(Blocker::NotObserved, |c| Blocker::Configuration { message: c.message }),
             )
         }
-        "PodDisruptionBudget" => Next::End(Blocker::UnderWay),
+        "PodDisruptionBudget" => guarded(world, object, custom),
         _ => pods(world, object, custom.kind),
+    }
+}
+
+/// A budget goes back to the worst of the pods that it counts.
+fn guarded(world: &World, object: &Object, custom: &Custom) -> Next {
+    let selector = text(custom, &["spec", "selector"])
+        .and_then(|s| serde_json::from_value::<LabelSelector>(s.clone()).ok())
+        .and_then(|s| s.to_selector().ok())
+        .unwrap_or_else(Selector::nothing);
+    let pods = world.store().list(Kind::Pod, Some(&object.meta().namespace)).filter_map(|o| o.get::<Pod>());
+    let counted: Vec<&Pod> = pods.filter(|p| selector.matches(&p.metadata.labels)).collect();
+    match worst(world, &counted) {
+        Some(pod) => Next::Object(kubestep_model::Resource::key(pod)),
+        None => Next::End(Blocker::NotObserved),
     }
 }
 

@@ -120,7 +120,7 @@ fn letters(event: &KeyboardEvent, single: SingleKeys, typed: &Typed) -> Option<S
     if !goes_on {
         typed.0.clear();
     }
-    typed.0.extend(letter.to_lowercase());
+    typed.0.push(letter.to_ascii_lowercase());
     typed.1 = now;
     Some(typed.0.clone())
 }

@@ -78,8 +78,9 @@ impl Pen {
     /// For marks of this size.
     pub(super) fn new(who: Who, size: f64) -> Self {
         let k = size / 16.0;
-        let circle =
-            |r: f64| format!("a{0} {0} 0 1 0 {1} 0a{0} {0} 0 1 0 -{1} 0z", px(k * r), px(2.0 * k * r));
+        let circle = |r: f64, sweep: u8| {
+            format!("a{0} {0} 0 1 {2} {1} 0a{0} {0} 0 1 {2} -{1} 0z", px(k * r), px(2.0 * k * r), sweep)
+        };
         match outline(who) {
             Outline::Points(points) => {
                 let mut way = String::new();
@@ -93,9 +94,11 @@ impl Pen {
                 let (x, y) = points.first().copied().unwrap_or_default();
                 Pen { from: (k * x, k * y), way: way + "z" }
             }
-            Outline::Circle(r) => Pen { from: (-k * r, 0.0), way: circle(r) },
+            Outline::Circle(r) => Pen { from: (-k * r, 0.0), way: circle(r, 0) },
             Outline::Ring(outer, inner) => {
-                let way = format!("{}m{} 0{}", circle(outer), px(k * (outer - inner)), circle(inner));
+                // The hole is drawn the other way round, so that marks may overlap.
+                let hole = circle(inner, 1);
+                let way = format!("{}m{} 0{hole}", circle(outer, 0), px(k * (outer - inner)));
                 Pen { from: (-k * outer, 0.0), way }
             }
             Outline::Dome(r, down) => Pen {

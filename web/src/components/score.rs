@@ -140,7 +140,7 @@ fn marks(
     }
     let keys: Vec<&'static str> = lanes.iter().map(|(who, _)| who_key(*who)).collect();
     keys.into_iter().zip(paths).filter(|(_, (_, path))| !path.is_empty()).map(|(key, (_, path))| {
-        html! { <path class="marks" data-who={key} d={path} fill-rule="evenodd" /> }
+        html! { <path class="marks" data-who={key} d={path} /> }
     })
 }
 

@@ -85,7 +85,14 @@ fn verdict(state: &State) -> Html {
 fn differs(state: &State) -> Option<(String, String)> {
     let change = state.front()?.fresh()?.changes.first()?;
     let (before, after) = (change.before.clone()?, change.after.clone()?);
-    (!change.field.is_empty()).then_some((before, after))
+    if change.field.is_empty() {
+        return None;
+    }
+    // Of two tags of one image the tags are enough.
+    match (before.rsplit_once(':'), after.rsplit_once(':')) {
+        (Some((a, old)), Some((b, new))) if a == b => Some((old.into(), new.into())),
+        _ => Some((before, after)),
+    }
 }
 
 fn scenarios(state: &State, send: &Send) -> Html {
