@@ -1,6 +1,9 @@
 //! Flags and arguments as kubectl's own parser reads them. Upstream: spf13/pflag and cobra, as kubectl uses them.
 
-use crate::kc::{Flow, Kc};
+use crate::{
+    kc::{Flow, Kc},
+    upstream,
+};
 use kubestep_model::text::{duration, go};
 use std::{collections::BTreeMap, time::Duration};
 
@@ -199,7 +202,10 @@ impl Reader {
             return Err(format!("bad flag syntax: --{word}").into());
         }
         let Some(found) = self.find(|f| f.long == name) else {
-            return Err(format!("unknown flag: --{name}").into());
+            return Err(match upstream::flag(&self.args.path, name).filter(|_| name.len() > 1) {
+                Some(known) => Refusal::NotDone(known),
+                None => format!("unknown flag: --{name}").into(),
+            });
         };
         let value = match (value, found.takes) {
             (Some(value), _) => value.to_owned(),
@@ -214,7 +220,10 @@ impl Reader {
         let group = &word[1..];
         for (at, c) in group.char_indices() {
             let Some(found) = self.find(|f| f.short == Some(c)) else {
-                return Err(format!("unknown shorthand flag: '{c}' in -{}", &group[at..]).into());
+                return Err(match upstream::flag(&self.args.path, c.encode_utf8(&mut [0; 4])) {
+                    Some(known) => Refusal::NotDone(known),
+                    None => format!("unknown shorthand flag: '{c}' in -{}", &group[at..]).into(),
+                });
             };
             let tail = &group[at + c.len_utf8()..];
             if let Some(value) = tail.strip_prefix('=') {

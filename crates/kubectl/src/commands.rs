@@ -1,6 +1,7 @@
 //! kubectl's commands, one module each.
 
 mod annotate;
+mod applied;
 mod apply;
 mod auth;
 mod autoscale;
@@ -14,6 +15,7 @@ mod diff;
 mod drain;
 mod events;
 mod exec;
+mod explain;
 mod expose;
 mod get;
 mod help;
@@ -159,6 +161,12 @@ const CONFIG: &[Entry] = &[
     not_done("delete-user"),
 ];
 
+const APPLY: &[Entry] = &[
+    not_done("edit-last-applied"),
+    not_done("set-last-applied"),
+    done("view-last-applied", "Shows what was applied last", applied::FLAGS, applied::view),
+];
+
 /// All of kubectl's commands, in the order in which it knows them.
 pub(crate) const COMMANDS: &[Entry] = &[
     both(
@@ -171,7 +179,7 @@ pub(crate) const COMMANDS: &[Entry] = &[
     done("expose", "Makes a service for an object", expose::FLAGS, expose::run),
     done("run", "Starts one pod", run::FLAGS, run::run),
     group("set", "Changes one aspect of objects", SET),
-    not_done("explain"),
+    done("explain", "Lists the fields of a kind", explain::FLAGS, explain::run),
     also(done("get", "Shows one or many objects", get::FLAGS, get::run), &["list", "ls"]),
     not_done("edit"),
     also(done("delete", "Deletes objects", delete::FLAGS, delete::run), &["rm", "remove"]),
@@ -199,7 +207,7 @@ pub(crate) const COMMANDS: &[Entry] = &[
     not_done("debug"),
     done("events", "Lists events", events::FLAGS, events::run),
     done("diff", "Shows what apply would change", diff::FLAGS, diff::run),
-    done("apply", "Makes objects as files say", apply::FLAGS, apply::run),
+    both("apply", "Makes objects as files say", apply::FLAGS, apply::run, APPLY),
     done("patch", "Changes fields of objects", patch::FLAGS, patch::run),
     done("replace", "Puts what files say in the place of objects", replace::FLAGS, replace::run),
     done("wait", "Waits until something is so", wait::FLAGS, wait::run),
@@ -211,6 +219,7 @@ pub(crate) const COMMANDS: &[Entry] = &[
     done("api-resources", "Lists the kinds of the API", info::RESOURCES_FLAGS, info::resources),
     done("api-versions", "Lists the versions of the API", info::VERSIONS_FLAGS, info::versions),
     group("config", "Changes the settings of kubectl", CONFIG),
+    not_done("kuberc"),
     not_done("plugin"),
     done("version", "Says which versions these are", info::VERSION_FLAGS, info::version),
     done("options", "Lists the flags that every command has", info::OPTIONS_FLAGS, info::options),

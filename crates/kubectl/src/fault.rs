@@ -93,7 +93,9 @@ fn from_server(status: &Status) -> String {
         let refused = status.message.strip_suffix(": connect: connection refused");
         return match refused.and_then(|text| text.strip_prefix("dial tcp ")) {
             Some(server) => {
-                format!("The connection to the server {server} was refused - did you specify the right host or port?")
+                format!(
+                    "The connection to the server {server} was refused - did you specify the right host or port?"
+                )
             }
             None => format!("Unable to connect to the server: {}", status.message),
         };

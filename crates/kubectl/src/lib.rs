@@ -17,6 +17,7 @@ pub mod printers;
 pub mod resources;
 pub mod select;
 pub mod shell;
+pub mod upstream;
 pub mod vectors;
 pub mod workloads;
 

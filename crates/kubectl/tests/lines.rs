@@ -1,6 +1,6 @@
 //! Lines that a person may type wrong: each gets words and an exit code.
 
-use kubestep_kubectl::Kubectl;
+use kubestep_kubectl::{Kubectl, Shell};
 use kubestep_model::{
     Answer, Dice, Instant, Kind, Object, Status, Verb,
     client::{Client, ClientAsk, ClientTold, ClientTurn, Stream, WatchEvent},
@@ -61,7 +61,11 @@ fn answer(ask: &ClientAsk) -> ClientTold {
 
 /// Exit code, standard output and standard error of a line.
 fn run(line: &str) -> (i32, String, String) {
-    let client = Kubectl::new(line, files(), "default");
+    play(&Kubectl::new(line, files(), "default"), line)
+}
+
+/// The same of any program.
+fn play(client: &dyn Client, line: &str) -> (i32, String, String) {
     let mut told: Vec<ClientTurn> = vec![];
     loop {
         let progress = client.run(Instant::START, &told);
@@ -87,9 +91,12 @@ fn run(line: &str) -> (i32, String, String) {
                 let waits_for_ever = matches!(
                     &ask,
                     ClientAsk::Watch { until: None, from: 8.., .. }
-                        | ClientAsk::Watch { kind: Kind::Deployment, until: None, .. }
+                        | ClientAsk::Watch { kind: Kind::Deployment | Kind::Event, until: None, .. }
                 );
                 told.push(ClientTurn { ask, told: told_now, at });
+                if told.len() >= 12 && line.contains("watch ") {
+                    return (0, join(Stream::Out), join(Stream::Err));
+                }
                 assert!(told.len() < 300, "{line} does not end");
                 if waits_for_ever {
                     return (0, join(Stream::Out), join(Stream::Err));
@@ -287,9 +294,57 @@ fn any_line_ends_with_words() {
         "--grace-period=0",
         "-w",
         "--watch-only",
+        "expose",
+        "autoscale",
+        "drain",
+        "diff",
+        "events",
+        "explain",
+        "config",
+        "set-context",
+        "auth",
+        "can-i",
+        "top",
+        "api-resources",
+        "secret",
+        "generic",
+        "service",
+        "clusterip",
+        "ingress",
+        "configmap",
+        "deployment",
+        "cronjob",
+        "role",
+        "quota",
+        "--rule=a/b=c:d",
+        "--tcp=80:x",
+        "--from-literal=a=b",
+        "--from-file=p.yaml",
+        "--verb=get",
+        "--resource=pods",
+        "--hard=a=1",
+        "--schedule=x",
+        "--from=cronjob/x",
+        "--overrides={}",
+        "--min=1",
+        "--max=2",
+        "--cpu=50%",
+        "node-1",
+        "deployments.apps.spec.template",
+        "--recursive",
     ];
+    let signs =
+        ["|", "||", "&&", ";", "|grep", "|wc -l", "| sort", "<<a", "<", "watch", "sleep 1;", "cat", "echo"];
     let mut dice = Dice::new(7);
     let mut draw = |n: usize| dice.below("line", u32::try_from(n).unwrap_or(1)) as usize;
+    for _ in 0..5_000 {
+        let mut line: Vec<&str> = vec![];
+        for _ in 0..1 + draw(8) {
+            line.push(if draw(3) == 0 { signs[draw(signs.len())] } else { words[draw(words.len())] });
+        }
+        let line = line.join(" ");
+        play(&Shell::new(&line, files(), "default"), &line);
+    }
     for _ in 0..10_000 {
         let mut line: Vec<&str> = vec!["kubectl"];
         line.extend((0..1 + draw(7)).map(|_| words[draw(words.len())]));

@@ -130,11 +130,11 @@ pub(super) const GENERATORS: &[Entry] = &[
 ];
 
 pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
-    if args.all("filename").is_empty() {
-        return Err(kc.fail("must specify one of -f and -k"));
-    }
     if !args.words.is_empty() {
         return Err(kc.usage(&args.path, &format!("Unexpected args: [{}]", args.words.join(" "))));
+    }
+    if args.all("filename").is_empty() {
+        return Err(kc.fail("must specify one of -f and -k"));
     }
     let (dry, format) = (DryRun::of(kc, args)?, Format::of(kc, args, false)?);
     let strict = common::strict(kc, args)?;

@@ -12,8 +12,8 @@ use crate::{
     manifest::Manifest,
     output::unified,
 };
-use kubestep_model::{Body, Key, Kind, Object, Request, Subresource, Verb, yaml};
-use serde_json::Value;
+use kubestep_model::{Body, Key, Kind, Object, Request, Subresource, Verb, patch::LAST_APPLIED, yaml};
+use serde_json::{Map, Value};
 use std::sync::Arc;
 
 pub(super) const FLAGS: &[Flag] = &[
@@ -122,7 +122,15 @@ fn merged(
         };
         return Ok(kc.ask_object(dry(verb))?.map_err(Fault::from));
     };
-    let (kind, patch) = match three_way(key, &manifest.value, &live.to_value()) {
+    // What was applied is not written down, so annotations are compared without the one that says so.
+    let mut modified = manifest.value.clone();
+    if let Some(Value::Object(metadata)) = modified.get_mut("metadata") {
+        let annotations = metadata.entry("annotations").or_insert_with(|| Map::new().into());
+        if let Value::Object(annotations) = annotations {
+            annotations.remove(LAST_APPLIED);
+        }
+    }
+    let (kind, patch) = match three_way(key, &modified, &live.to_value()) {
         Ok(found) => found,
         Err(why) => return Ok(Err(Fault::Text(why))),
     };

@@ -113,6 +113,7 @@ fn shape(args: &Args, format: &Format, kind: Kind) -> Shape {
         label_columns: args.all("label-columns").to_vec(),
         namespace: args.on("all-namespaces") && kind.namespaced(),
         kind: args.on("show-kind"),
+        full: true,
         listed: false,
     }
 }

@@ -7,7 +7,11 @@ use crate::{
     kc::{Flow, Kc},
     output::format::Format,
 };
-use kubestep_model::{Body, Key, Kind, Verb, patch::with_last_applied};
+use kubestep_model::{
+    Body, Key, Kind, Verb,
+    patch::{json_patch, merge_patch, strategic_merge_patch, with_last_applied},
+    schema, yaml,
+};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
@@ -35,8 +39,8 @@ pub(super) const FLAGS: &[Flag] = &[
     Flag { long: "tty", short: Some('t'), takes: Takes::Bool, done: false },
     not_done("attach", Takes::Bool),
     not_done("rm", Takes::Bool),
-    not_done("overrides", Takes::Text),
-    not_done("override-type", Takes::Text),
+    flag("overrides", Takes::Text),
+    flag("override-type", Takes::Text),
     not_done("leave-stdin-open", Takes::Bool),
     not_done("pod-running-timeout", Takes::Span),
 ];
@@ -50,6 +54,7 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     let objects = common::or_stop(kc, made)?;
     let mut faults = Vec::new();
     for (at, (kind, body)) in objects.into_iter().enumerate() {
+        let body = if at == 0 { overridden(args, body).map_err(|why| kc.fail(why))? } else { body };
         match create(kc, kind, body, dry, args.on("save-config"))? {
             Ok((key, _)) if format.is_human() => common::said(kc, &key, "created", dry),
             Ok((_, value)) => {
@@ -63,6 +68,27 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
         }
     }
     common::finish(kc, faults)
+}
+
+/// The pod with what `--overrides` says. Upstream: cmdutil.Overrider.
+fn overridden(args: &Args, pod: Value) -> Result<Value, String> {
+    let text = args.text_or_empty("overrides");
+    if text.is_empty() {
+        return Ok(pod);
+    }
+    let patch: Value = serde_json::from_str(text)
+        .or_else(|_| yaml::read(text).documents.into_iter().next().map(|d| d.value).ok_or(()))
+        .map_err(|()| "the overrides cannot be read".to_owned())?;
+    let patched = match args.text("override-type").unwrap_or("merge") {
+        "merge" => merge_patch(&pod, &patch),
+        "json" => json_patch(&pod, &patch),
+        "strategic" => match schema::patch_schema("v1", "Pod") {
+            Some(schema) => strategic_merge_patch(&pod, &patch, schema),
+            None => merge_patch(&pod, &patch),
+        },
+        other => Err(format!("invalid overrideType: {other}")),
+    };
+    Ok(schema::encode("v1", "Pod", &patched?))
 }
 
 fn create(

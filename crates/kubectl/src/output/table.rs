@@ -21,6 +21,8 @@ pub struct Shape {
     pub namespace: bool,
     /// The kind before each name.
     pub kind: bool,
+    /// Whether cells are as the API server makes them: with all of their columns, none cut.
+    pub full: bool,
     /// Whether the objects were listed, not named.
     pub listed: bool,
 }
@@ -66,7 +68,7 @@ fn lines(kind: Kind, objects: &[&Object], now: Instant, shape: &Shape) -> String
     let mut rows: Vec<Vec<String>> = Vec::with_capacity(objects.len() + 1);
     let mark = if shape.listed { printers::mark(kind, objects) } else { None };
     for object in objects {
-        let mut row = (printer.row)(object, now, shape.wide);
+        let mut row = (printer.row)(object, now, shape.wide || shape.full);
         if let (Some((name, mark)), Some(Cell::Text(first))) = (&mark, row.first_mut())
             && *object.meta().name == **name
         {

@@ -4,6 +4,7 @@
 
 mod decode;
 mod encode;
+mod explain;
 mod fields;
 mod interpret;
 mod leaf;
@@ -14,6 +15,7 @@ pub mod vectors;
 
 pub use decode::{Decoded, FieldNote};
 pub use encode::encode;
+pub use explain::{Explained, explain};
 pub use fields::{beside, has_field};
 pub use interpret::{TypeMeta, decode_text, interpret, strict};
 pub use patch_meta::{PatchMeta, PatchSchema, patch_schema};

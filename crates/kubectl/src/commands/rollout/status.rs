@@ -125,12 +125,8 @@ fn standing(object: &Object, revision: i64) -> Result<Standing, Fault> {
 }
 
 fn not_for_status(object: &Object) -> Fault {
-    let kind = object.kind();
-    Fault::Text(format!(
-        "no status viewer has been implemented for {}, Kind={}",
-        kind.api_version(),
-        kind.name()
-    ))
+    let kind = object.kind().qualified_kind();
+    Fault::Text(format!("no status viewer has been implemented for {kind}"))
 }
 
 /// Where a deployment's rollout stands. Upstream: polymorphichelpers, DeploymentStatusViewer.

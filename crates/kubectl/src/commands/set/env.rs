@@ -6,13 +6,13 @@ use crate::{
     commands::common::{ALL, DRY_RUN, FIELD_MANAGER, FILENAME, OUTPUT, RECURSIVE, SELECTOR, TEMPLATE},
     fault::Fault,
     kc::{Flow, Kc},
-    select::Found,
+    select::{self, Found, Select},
 };
 use kubestep_model::{
-    Container, EnvVar,
+    Container, EnvVar, Object,
     text::{go::quote, names},
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 pub(in crate::commands) const FLAGS: &[Flag] = &[
     FILENAME,
@@ -29,9 +29,9 @@ pub(in crate::commands) const FLAGS: &[Flag] = &[
     flag("overwrite", Takes::Bool),
     flag("show-managed-fields", Takes::Bool),
     flag("allow-missing-template-keys", Takes::Bool),
-    not_done("from", Takes::Text),
-    not_done("keys", Takes::List),
-    not_done("prefix", Takes::Text),
+    flag("from", Takes::Text),
+    flag("keys", Takes::List),
+    flag("prefix", Takes::Text),
     not_done("resolve", Takes::Bool),
     not_done("local", Takes::Bool),
     not_done("kustomize", Takes::Text),
@@ -59,7 +59,13 @@ pub(in crate::commands) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
         return Err(kc.fail("--list and --output may not be specified together"));
     }
     let specs: Vec<String> = args.all("env").iter().chain(pairs).cloned().collect();
-    let changes = parse(&specs).map_err(|why| kc.fail(why))?;
+    let mut changes = parse(&specs).map_err(|why| kc.fail(why))?;
+    if !args.all("keys").is_empty() && args.text_or_empty("from").is_empty() {
+        return Err(kc.fail("when specifying --keys, a configmap or secret must be provided with --from"));
+    }
+    changes.set.extend(from(kc, args)?);
+    let prefix = args.text_or_empty("prefix");
+    changes.set.iter_mut().for_each(|v| v.name.insert_str(0, prefix));
     let found = find(kc, args, resources)?;
     let pattern = args.text("containers").unwrap_or("*").to_owned();
     if args.on("list") {
@@ -143,6 +149,37 @@ fn updated(existing: &[EnvVar], changes: &Changes) -> Vec<EnvVar> {
         }
     }
     out
+}
+
+/// The variables that `--from` names: one for each key of a ConfigMap or Secret.
+fn from(kc: &mut Kc<'_>, args: &Args) -> Flow<Vec<EnvVar>> {
+    let source = args.text_or_empty("from");
+    if source.is_empty() {
+        return Ok(vec![]);
+    }
+    let select = Select { words: vec![source.to_owned()], types_alone: args.on("all"), ..Select::default() };
+    let found = select::find(kc, &select)?;
+    if let Some(fault) = Fault::all(found.faults) {
+        return Err(kc.fault(&fault));
+    }
+    let (mut variables, keys) = (Vec::new(), args.all("keys"));
+    for info in &found.infos {
+        let (field, of): (&str, Vec<String>) = match &info.object {
+            Object::ConfigMap(o) => ("configMapKeyRef", o.data.keys().cloned().collect()),
+            Object::Secret(o) => ("secretKeyRef", o.data.keys().cloned().collect()),
+            _ => return Err(kc.fail("unsupported resource specified in --from")),
+        };
+        for key in of.into_iter().filter(|k| keys.is_empty() || keys.contains(k)) {
+            let allowed = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' };
+            let name = key.chars().map(allowed).collect::<String>().to_uppercase();
+            if name != key {
+                kc.err(format!("Warning: key {key} transferred to {name}\n"));
+            }
+            let from = json!({ field: { "key": key, "name": &*info.key.name } });
+            variables.push(EnvVar { name, value_from: Some(from), ..EnvVar::default() });
+        }
+    }
+    Ok(variables)
 }
 
 fn list(kc: &mut Kc<'_>, found: &Found, pattern: &str) {

@@ -1,0 +1,99 @@
+//! `kubectl explain`: the fields of kinds and what they hold. Upstream's descriptions are not carried, and that is said.
+//! Upstream: kubectl/pkg/explain/v2 (v1.37).
+
+use crate::{
+    args::{Args, Flag, Takes, flag, short},
+    kc::{Flow, Kc},
+    resources,
+};
+use kubestep_model::{
+    Kind,
+    schema::{Explained, explain},
+};
+
+pub(super) const FLAGS: &[Flag] = &[
+    short("recursive", 'R', Takes::Bool),
+    flag("max-depth", Takes::Int),
+    flag("api-version", Takes::Text),
+    flag("output", Takes::Text),
+];
+
+const NO_TEXTS: &str = "Kubestep does not carry Kubernetes' own descriptions; they stand at https://kubernetes.io/docs/reference/kubernetes-api/";
+
+pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
+    let word = match args.words.as_slice() {
+        [] => {
+            let text = "You must specify the type of resource to explain. Use \"kubectl api-resources\" for a complete list of supported resources.\n";
+            return Err(kc.fail(text));
+        }
+        [word] => word,
+        _ => return Err(kc.fail("We accept only this format: explain RESOURCE\n")),
+    };
+    let deepest = args.int("max-depth").unwrap_or(0);
+    if deepest > 0 && !args.on("recursive") {
+        return Err(kc.fail("--max-depth requires --recursive"));
+    }
+    if deepest < 0 {
+        return Err(kc.fail("--max-depth must be non-negative"));
+    }
+    let output = args.text_or_empty("output");
+    if !matches!(output, "" | "plaintext") {
+        return Err(kc.not_done(&format!("explain --output={output}")));
+    }
+    let (kind, path) = split(kc, word)?;
+    let version = kind.api_version();
+    if args.text("api-version").is_some_and(|v| !v.is_empty() && v != version) {
+        let asked = args.text_or_empty("api-version");
+        return Err(kc.fail(format!("couldn't find resource for \"{asked}, Kind={}\"", kind.name())));
+    }
+    let levels = match (args.on("recursive"), deepest) {
+        (false, _) => 1,
+        (true, 0) => usize::MAX,
+        (true, deepest) => usize::try_from(deepest).unwrap_or(usize::MAX),
+    };
+    let found = match explain(&version, kind.name(), &path, levels) {
+        Some(Ok(found)) => found,
+        Some(Err(name)) => return Err(kc.fail(format!("field \"{name}\" does not exist"))),
+        None => return Err(kc.not_done(&format!("explain {}", kind.resource()))),
+    };
+    if !kind.group().is_empty() {
+        kc.out(format!("GROUP:      {}\n", kind.group()));
+    }
+    kc.out(format!("KIND:       {}\nVERSION:    {}\n\n", kind.name(), kind.version()));
+    if !found.name.is_empty() {
+        kc.out(format!("FIELD: {} <{}>\n\n", found.name, found.holds));
+    }
+    kc.out(format!("DESCRIPTION:\n    {NO_TEXTS}\n\n"));
+    if !found.fields.is_empty() {
+        let mut text = "FIELDS:\n".to_owned();
+        lines(&mut text, &found.fields, 1);
+        kc.out(text + "\n");
+    }
+    Ok(0)
+}
+
+fn lines(text: &mut String, fields: &[Explained], level: usize) {
+    for field in fields {
+        let required = if field.required { " -required-" } else { "" };
+        text.push_str(&format!("{}{}\t<{}>{required}\n", "  ".repeat(level), field.name, field.holds));
+        lines(text, &field.fields, level + 1);
+    }
+}
+
+/// `deployments.apps.spec.replicas` as a kind and a path: the longest part that names a kind with its group counts.
+fn split<'w>(kc: &mut Kc<'_>, word: &'w str) -> Flow<(Kind, Vec<&'w str>)> {
+    let parts: Vec<&str> = word.split('.').filter(|p| !p.is_empty()).collect();
+    for end in (2..=parts.len()).rev() {
+        let (head, group) = (parts[..end].join("."), parts[1..end].join("."));
+        if let Ok(kind) = resources::resolve(&head)
+            && (kind.group() == group || format!("{}.{}", kind.version(), kind.group()) == group)
+        {
+            return Ok((kind, parts[end..].to_vec()));
+        }
+    }
+    let first = parts.first().copied().unwrap_or_default();
+    match resources::resolve(first) {
+        Ok(kind) => Ok((kind, parts[1..].to_vec())),
+        Err(fault) => Err(kc.fault(&fault)),
+    }
+}
