@@ -138,6 +138,7 @@ try {
 
   await visit(async (page) => {
     for (let i = 0; i < 7; i++) await page.button("+ node").click();
+    await page.press("+10 s");
     await page.until("ten nodes", async () => (await page.tab.locator("[id^=open-node-]").count()) === 10);
     await page.write(big);
     await page.apply();

@@ -84,6 +84,11 @@ pub(crate) fn focus(id: &str) {
     }
 }
 
+/// Whether an element has the focus.
+pub(crate) fn has_focus(id: &str) -> bool {
+    by_id(id).is_some_and(|e| document().active_element().as_ref() == Some(&e))
+}
+
 /// Runs with the next picture.
 pub(crate) fn next_picture(work: impl FnOnce(f64) + 'static) {
     let work = Closure::once_into_js(work);
@@ -95,6 +100,15 @@ pub(crate) fn next_picture(work: impl FnOnce(f64) + 'static) {
     } else {
         window().request_animation_frame(work.unchecked_ref()).ok();
     }
+}
+
+/// Tries once with every picture until it is done, some times at most: what was asked for may be drawn one picture later.
+pub(crate) fn soon(tries: u8, work: impl Fn(bool) -> bool + 'static) {
+    next_picture(move |_| {
+        if !work(tries == 0) && tries > 0 {
+            soon(tries - 1, work);
+        }
+    });
 }
 
 /// Runs after so many milliseconds.

@@ -38,16 +38,15 @@ pub(crate) fn perform(effect: Effect, state: &State, send: &Send) {
                 warn_once(&send);
             }
         }
-        // After the picture that holds the element.
-        Effect::Focus(id) => browser::next_picture(move |_| match id.as_str() {
-            "manifest" if editor::is_open() => editor::focus(),
-            id => browser::focus(id),
-        }),
+        Effect::Focus(id) => browser::soon(TRIES, move |_| give_focus(&id)),
         Effect::Into(id) => {
             remember_focus();
-            browser::next_picture(move |_| browser::focus(&id));
+            browser::soon(TRIES, move |_| give_focus(&id));
         }
-        Effect::Return(id) => browser::next_picture(move |_| return_focus(&id)),
+        Effect::Return(id) => {
+            let before = BEFORE.with(|b| b.borrow_mut().take());
+            browser::soon(TRIES, move |last| return_focus(before.as_ref(), &id, last));
+        }
         Effect::Go(line, column, focus) => browser::next_picture(move |_| {
             if editor::is_open() {
                 editor::go(line, column, focus);
@@ -101,23 +100,28 @@ fn remember_focus() {
     }
 }
 
+/// How many pictures an element that is to have the focus may take to appear, or to become reachable.
+const TRIES: u8 = 8;
+
+/// Whether it has it now.
+fn give_focus(id: &str) -> bool {
+    if id == "manifest" && editor::is_open() {
+        editor::focus();
+        return editor::has_focus();
+    }
+    browser::focus(id);
+    browser::has_focus(id)
+}
+
 /// Back to what had it; where that is gone or hidden, to the opener, and at last to the cluster: never to nowhere.
-fn return_focus(opener: &str) {
-    let before = BEFORE.with(|b| b.borrow_mut().take());
-    let has_focus = |e: &HtmlElement| browser::document().active_element().as_ref() == Some(e.as_ref());
+fn return_focus(before: Option<&HtmlElement>, opener: &str, last: bool) -> bool {
     if let Some(before) = before.filter(|e| e.is_connected()) {
         before.focus().ok();
-        if has_focus(&before) {
-            return;
+        if browser::document().active_element().as_ref() == Some(before.as_ref()) {
+            return true;
         }
     }
-    for id in [opener, "cluster"] {
-        browser::focus(id);
-        let there = browser::by_id(id).and_then(|e| e.dyn_into::<HtmlElement>().ok());
-        if there.as_ref().is_some_and(has_focus) {
-            return;
-        }
-    }
+    give_focus(opener) || last && give_focus("cluster")
 }
 
 /// For the benchmark of the first picture.
