@@ -79,16 +79,16 @@ export class Page {
   async last() { return Number(await this.slider.getAttribute("max")); }
 
   // Presses a time control and waits until the page shows another moment and rests.
-  async press(name) {
+  async press(name, patience) {
     const before = await this.tab.locator(".clock").textContent();
     await this.button(name).click();
     await this.until(`${name} moves`, async () => (await this.tab.locator(".clock").textContent()) !== before);
-    await this.rest();
+    await this.rest(patience);
   }
 
   // Nothing runs any more.
-  async rest() {
-    await this.until("the run ends", async () => (await this.button("Play").getAttribute("aria-pressed")) === "false", 60_000);
+  async rest(patience = 60_000) {
+    await this.until("the run ends", async () => (await this.button("Play").getAttribute("aria-pressed")) === "false", patience);
   }
 
   // Steps until a sentence matches; returns it.
