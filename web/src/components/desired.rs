@@ -30,7 +30,7 @@ pub(crate) fn Desired(props: &Props) -> Html {
             <h2 class="vh">{"Your files"}</h2>
             <Resizer column={Column::Desired} width={state.ui.widths.0} />
             { tabs(state, &send) }
-            <Manifest index={state.ui.front} file={file} text={front.text.clone()} checked={fresh(&front)} teacher={state.ui.prefs.teacher}
+            <Manifest index={state.ui.front} file={file} text={front.text.clone()} version={front.version} checked={fresh(&front)} teacher={state.ui.prefs.teacher}
                 alive={state.frame.is_some()} />
             { problems(&front, &send) }
             { note(&front, now, &send) }

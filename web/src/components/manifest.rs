@@ -26,6 +26,8 @@ pub(crate) struct Props {
     /// What tells it from every other file, of other scenarios, too.
     pub(crate) file: Rc<str>,
     pub(crate) text: Rc<str>,
+    /// Counted up with every change of the text.
+    pub(crate) version: u32,
     pub(crate) checked: Option<Rc<Checked>>,
     pub(crate) teacher: bool,
     /// The page is alive: the bundle may be fetched.
@@ -38,6 +40,10 @@ struct Field {
     open: RefCell<Option<Editor>>,
     /// The file that the editor shows: what it says is about this one.
     index: Rc<Cell<usize>>,
+    /// That file, and the version of its text that the editor holds. A picture may be late: what was typed since it was
+    /// made is not taken back.
+    shown: RefCell<Rc<str>>,
+    version: Rc<Cell<u32>>,
     /// An input method is in the middle of a word.
     composing: Cell<bool>,
     /// The selection that the textarea gets when it comes back.
@@ -60,14 +66,18 @@ pub(crate) fn Manifest(props: &Props) -> Html {
     {
         let (host, area, rich, field, send) =
             (host.clone(), area.clone(), rich.clone(), field.clone(), send.clone());
-        let (file, index, text) = (props.file.clone(), props.index, props.text.clone());
+        let (file, index, text, version) =
+            (props.file.clone(), props.index, props.text.clone(), props.version);
         use_effect_with((wanted, *words), move |(wanted, _)| {
             if *wanted && !field.composing.get() && field.open.borrow().is_none() {
                 field.index.set(index);
+                field.version.set(version);
+                *field.shown.borrow_mut() = file.clone();
                 if let (Some(host), Some(area)) = (host.cast(), area.cast::<HtmlTextAreaElement>()) {
                     let live = area.value();
-                    *field.open.borrow_mut() = swap(&host, &area, &file, &send, &field.index);
+                    *field.open.borrow_mut() = swap(&host, &area, &file, &send, &field);
                     if *live != *text {
+                        field.version.set(version + 1);
                         send.emit(Msg::File(FileMsg::Draft(index, live)));
                     }
                 }
@@ -129,16 +139,17 @@ fn plain(props: &Props, field: &Rc<Field>, words: &UseStateHandle<u32>, area: No
 /// The editor shows the file that the state says, and what it says is about that file.
 #[hook]
 fn use_shown(props: &Props, rich: bool, field: &Rc<Field>) {
-    let (shown, index) = (field.index.clone(), props.index);
-    use_effect_with(
-        (props.file.clone(), props.text.clone(), props.index, rich),
-        move |(file, text, _, rich)| {
-            if *rich {
-                shown.set(index);
-                editor::show(file, text);
-            }
-        },
-    );
+    let field = field.clone();
+    let now = (props.file.clone(), props.text.clone(), props.index, props.version, rich);
+    use_effect_with(now, move |(file, text, index, version, rich)| {
+        let late = *field.shown.borrow() == *file && *version < field.version.get();
+        if *rich && !late {
+            field.index.set(*index);
+            field.version.set(*version);
+            *field.shown.borrow_mut() = file.clone();
+            editor::show(file, text);
+        }
+    });
 }
 
 /// A text has become too long for the editor: the textarea takes the selection and the focus back.
@@ -189,7 +200,7 @@ fn swap(
     area: &HtmlTextAreaElement,
     file: &str,
     send: &Send,
-    index: &Rc<Cell<usize>>,
+    field: &Field,
 ) -> Option<Editor> {
     let text = area.value();
     let focused = browser::document().active_element().as_ref() == Some(area.as_ref());
@@ -197,8 +208,9 @@ fn swap(
     let (from, to) = (place(area.selection_start()), place(area.selection_end()));
     let top = area.scroll_top();
 
-    let (told, of) = (send.clone(), index.clone());
+    let (told, of, version) = (send.clone(), field.index.clone(), field.version.clone());
     let change = Closure::<dyn FnMut(String)>::new(move |text: String| {
+        version.set(version.get() + 1);
         told.emit(Msg::File(FileMsg::Draft(of.get(), text)));
     });
     let told = send.clone();
@@ -208,6 +220,8 @@ fn swap(
     let editor = Editor::open(host, file, &text, Callbacks { change, apply });
     if editor.is_some() {
         editor::adopt(from, to, top, focused);
+        // It goes with the next picture, but there is one field named Manifest at every moment.
+        area.set_attribute("hidden", "").ok();
     } else {
         host.set_attribute("hidden", "").ok();
     }
