@@ -16,6 +16,7 @@ mod delete;
 mod eviction;
 mod ip_allocation;
 mod patching;
+mod rbac;
 mod read;
 mod refuse;
 mod scale;

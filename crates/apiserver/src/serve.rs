@@ -1,10 +1,11 @@
 //! Takes one request to the code that answers it, and writes the audit record.
 
 use crate::{
-    Actor, Audit, Store, audit, conversion, create, delete, eviction, patching, read, token, turn::Turn,
-    update,
+    Actor, Audit, Store, audit, conversion, create, delete, eviction, patching, rbac, read, token,
+    turn::Turn, update,
 };
-use kubestep_model::{Dice, Instant, Reply, Request, Verb};
+use kubestep_model::{Answer, Dice, Instant, Reply, Request, Status, Verb};
+use std::sync::Arc;
 
 /// What the world may switch off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,13 +60,12 @@ pub fn serve(
         by: None,
         rewrite: false,
     };
-    let reply = match conversion::request(&request.verb) {
-        None => answer(&mut turn, &request.verb),
-        Some(verb) => {
-            let version = request.verb.kind();
-            turn.version = Some(version);
-            conversion::reply(answer(&mut turn, &verb), version)
+    let reply = match allowed(&turn.store, request) {
+        Err(status) => Err(status),
+        Ok(()) if request.review.is_some() => {
+            Ok(Answer::Json { value: Arc::new(true.into()), warnings: vec![] })
         }
+        Ok(()) => in_version(&mut turn, request),
     };
     let first =
         audit::of_request(request, who, now, &reply, turn.wrote.filter(|_| reply.is_ok()), turn.created);
@@ -83,6 +83,26 @@ pub fn serve(
 pub fn check(store: &Store, request: &Request, who: &Actor, now: Instant, settings: &Settings) -> Reply {
     let request = Request { dry_run: true, ..request.clone() };
     serve(store, &request, who, now, &mut Dice::new(0), settings).reply
+}
+
+/// Whether somebody in whose name it is asked may ask it.
+fn allowed(store: &Store, request: &Request) -> Result<(), Status> {
+    match &request.user {
+        Some(user) => rbac::authorize(store, user, &request.verb, request.review.as_deref()),
+        None => Ok(()),
+    }
+}
+
+/// The answer in the version of the kind that the request speaks.
+fn in_version(turn: &mut Turn<'_>, request: &Request) -> Reply {
+    match conversion::request(&request.verb) {
+        None => answer(turn, &request.verb),
+        Some(verb) => {
+            let version = request.verb.kind();
+            turn.version = Some(version);
+            conversion::reply(answer(turn, &verb), version)
+        }
+    }
 }
 
 fn answer(turn: &mut Turn<'_>, verb: &Verb) -> Reply {

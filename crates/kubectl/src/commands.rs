@@ -32,6 +32,8 @@ mod set;
 mod taint;
 mod wait;
 
+use kubestep_model::User;
+
 use crate::{
     args::{Args, Flag},
     kc::{Flow, Kc},
@@ -337,6 +339,14 @@ fn act(
     if let Some(namespace) = args.text("namespace").filter(|n| !n.is_empty()) {
         kc.namespace = namespace.into();
         kc.namespace_given = true;
+    }
+    let groups = args.all("as-group").to_vec();
+    match args.text("as").filter(|name| !name.is_empty()) {
+        Some(name) => kc.user = Some(std::sync::Arc::new(User { name: name.into(), groups })),
+        None if !groups.is_empty() => {
+            return Err(kc.fail("requesting uid, groups or user-extra without impersonating a user"));
+        }
+        None => {}
     }
     kc.field_manager = args.text("field-manager").map(Into::into).or_else(|| manager_of(path));
     run(kc, &args)

@@ -3,7 +3,7 @@
 
 use crate::fault::Fault;
 use kubestep_model::{
-    Answer, Instant, Key, Kind, Object, Reply, Request, Revision, Status, Subresource, Verb,
+    Answer, Instant, Key, Kind, Object, Reply, Request, Revision, Status, Subresource, User, Verb,
     client::{Chunk, ClientAsk, ClientProgress, ClientTold, ClientTurn, Span, Stream, WatchEvent},
     text::{FieldSelector, Selector},
 };
@@ -44,6 +44,8 @@ pub struct Kc<'a> {
     unknown_fields: bool,
     /// Under which name this command's writes own what they set.
     pub field_manager: Option<Arc<str>>,
+    /// In whose name everything is asked, by `--as`.
+    pub user: Option<Arc<User>>,
 }
 
 impl<'a> Kc<'a> {
@@ -68,6 +70,7 @@ impl<'a> Kc<'a> {
             warned,
             unknown_fields: true,
             field_manager: None,
+            user: None,
         }
     }
 
@@ -157,6 +160,9 @@ impl<'a> Kc<'a> {
         };
         if owns && request.field_manager.is_none() {
             request.field_manager = self.field_manager.clone();
+        }
+        if request.user.is_none() {
+            request.user.clone_from(&self.user);
         }
         let deprecated = request.verb.kind() == Kind::Endpoints;
         let told = self.turn(ClientAsk::Api(request))?;

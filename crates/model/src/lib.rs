@@ -31,7 +31,9 @@ pub use shared::Shared;
 pub use status::{Cause, Reason, Status};
 pub use text::{IntOrString, LabelSelector, Quantity};
 pub use time::{Instant, MicroTime, Time};
-pub use verb::{Answer, Body, DeleteOptions, PatchKind, Propagation, Reply, Request, Subresource, Verb};
+pub use verb::{
+    Answer, Body, DeleteOptions, PatchKind, Propagation, Reply, Request, Subresource, User, Verb,
+};
 pub use whole::Whole;
 
 /// A sorted map of short texts, as labels and annotations are.

@@ -145,11 +145,32 @@ pub struct Request {
     pub field_manager: Option<Arc<str>>,
     /// See `field_manager`.
     pub force: bool,
+    /// In whose name it is made, if not in that of who asks.
+    pub user: Option<Arc<User>>,
+    /// Only whether it would be allowed is asked; for this verb (and subresource, behind a slash).
+    pub review: Option<Arc<str>>,
+}
+
+/// Somebody who asks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct User {
+    /// The name, as `dana` or `system:serviceaccount:default:robot`.
+    pub name: String,
+    /// The groups that were named besides.
+    pub groups: Vec<String>,
 }
 
 impl From<Verb> for Request {
     fn from(verb: Verb) -> Self {
-        Request { verb, dry_run: false, strict: false, field_manager: None, force: false }
+        Request {
+            verb,
+            dry_run: false,
+            strict: false,
+            field_manager: None,
+            force: false,
+            user: None,
+            review: None,
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! `kubectl auth`: everybody may do everything here, for nothing is authorised.
+//! `kubectl auth`: the administrator may do everything; what another may do, the server says.
 
 use super::common::OUTPUT;
 use crate::{
@@ -7,6 +7,8 @@ use crate::{
     output::tabs::Tabs,
     resources,
 };
+use kubestep_model::{Key, Request, Subresource, Verb};
+use std::sync::Arc;
 
 pub(super) const CAN_I: &[Flag] = &[
     flag("list", Takes::Bool),
@@ -37,6 +39,9 @@ const VERBS: &[&str] = &[
 const URL_VERBS: &[&str] = &["get", "put", "post", "head", "options", "delete", "patch", "*"];
 
 pub(super) fn can_i(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
+    if args.on("list") && kc.user.is_some() {
+        return Err(kc.not_done("auth can-i --list --as"));
+    }
     if args.on("list") {
         let text = "Resources\tNon-Resource URLs\tResource Names\tVerbs\n*.*\t[]\t[]\t[*]\n\t[*]\t[]\t[*]\n";
         let skip = if args.on("no-headers") { text.find('\n').map_or(0, |at| at + 1) } else { 0 };
@@ -74,10 +79,35 @@ pub(super) fn can_i(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
             }
         }
     }
+    let verdict = match kc.user.is_some() {
+        true => review(kc, args, verb, resource)?,
+        false => "yes".to_owned(),
+    };
     if !args.on("quiet") {
-        kc.out("yes\n");
+        kc.out(format!("{verdict}\n"));
     }
-    Ok(0)
+    Ok(i32::from(verdict != "yes"))
+}
+
+/// Asks the server whether a person may do something. Upstream: a SelfSubjectAccessReview.
+fn review(kc: &mut Kc<'_>, args: &Args, verb: &str, resource: &str) -> Flow<String> {
+    let (name, object) = resource.split_once('/').unwrap_or((resource, ""));
+    let Ok(kind) = resources::resolve(name) else { return Ok("no".into()) };
+    let object = args.words.get(2).map_or(object, String::as_str);
+    let everywhere = args.on("all-namespaces") || !kind.namespaced();
+    let namespace: Arc<str> = if everywhere { "".into() } else { kc.namespace.clone() };
+    let key = Key::new(kind, namespace, object);
+    let part = args.text_or_empty("subresource");
+    let review = if part.is_empty() { verb.to_owned() } else { format!("{verb}/{part}") };
+    let mut request: Request = Verb::Get { key, subresource: Subresource::None }.into();
+    request.review = Some(review.into());
+    Ok(match kc.ask(request)? {
+        Ok(_) => "yes".to_owned(),
+        Err(status) => match status.message.split_once(": rbac: ") {
+            Some((_, why)) => format!("no - rbac: {why}"),
+            None => "no".to_owned(),
+        },
+    })
 }
 
 pub(super) const WHO_AM_I: &[Flag] = &[OUTPUT];
@@ -86,7 +116,14 @@ pub(super) fn who_am_i(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     if !args.text_or_empty("output").is_empty() {
         return Err(kc.not_done("auth whoami -o"));
     }
-    let text = "ATTRIBUTE\tVALUE\nUsername\tkubernetes-admin\nGroups\t[kubeadm:cluster-admins system:authenticated]\n";
-    kc.out(Tabs::TABLE.align(text));
+    let text = match kc.user.clone() {
+        None => "ATTRIBUTE\tVALUE\nUsername\tkubernetes-admin\nGroups\t[kubeadm:cluster-admins system:authenticated]\n".to_owned(),
+        Some(user) => {
+            let mut groups = user.groups.clone();
+            groups.push("system:authenticated".into());
+            format!("ATTRIBUTE\tVALUE\nUsername\t{}\nGroups\t[{}]\n", user.name, groups.join(" "))
+        }
+    };
+    kc.out(Tabs::TABLE.align(&text));
     Ok(0)
 }
