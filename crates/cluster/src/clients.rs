@@ -186,6 +186,11 @@ impl World {
         };
         let object = self.store.get(pod).and_then(|o| o.get::<kubestep_model::Pod>());
         let object = object.ok_or_else(|| format!("pods \"{}\" not found", pod.name))?;
+        if let Some(ClientAsk::Logs { previous, .. }) = ask
+            && let Some(why) = crate::logs::refusal(object, container, *previous)
+        {
+            return Err(why);
+        }
         let (node, uid) = (object.spec.node_name.clone(), object.metadata.uid.clone());
         let machine = self.machines.get_mut(&node).ok_or_else(|| "the pod is not on a node".to_string())?;
         let machine = Arc::make_mut(machine);

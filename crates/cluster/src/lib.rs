@@ -13,6 +13,7 @@ mod flight;
 mod hash;
 mod history;
 mod latency;
+mod logs;
 mod process;
 mod record;
 mod runtime;

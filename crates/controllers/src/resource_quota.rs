@@ -9,7 +9,7 @@ use kubestep_model::{
     Instant, Key, Kind, Object, Pod, Quantity, ResourceQuota,
     resources::{
         Amounts,
-        quota::{in_scope, usage},
+        quota::{count_name, in_scope, usage},
     },
     text::Format,
 };
@@ -22,8 +22,17 @@ const RESYNC: Duration = Duration::from_secs(5 * 60);
 #[derive(Debug)]
 pub struct ResourceQuotaController;
 
-/// Kinds that quotas count.
-const COUNTED: [Kind; 7] = [
+macro_rules! counted {
+    ($($kind:expr),* $(,)?) => {
+        /// Kinds that quotas count.
+        const COUNTED: &[Kind] = &[$($kind),*];
+        static WATCHES: &[Watch] = &[
+            Watch { kind: Kind::ResourceQuota, wakes: quota },
+            $(Watch { kind: $kind, wakes: freed }),*
+        ];
+    };
+}
+counted![
     Kind::Pod,
     Kind::Service,
     Kind::ConfigMap,
@@ -31,16 +40,23 @@ const COUNTED: [Kind; 7] = [
     Kind::ResourceQuota,
     Kind::ReplicaSet,
     Kind::Deployment,
-];
-
-static WATCHES: [Watch; 7] = [
-    Watch { kind: Kind::ResourceQuota, wakes: quota },
-    Watch { kind: Kind::Pod, wakes: freed },
-    Watch { kind: Kind::Service, wakes: freed },
-    Watch { kind: Kind::ConfigMap, wakes: freed },
-    Watch { kind: Kind::Secret, wakes: freed },
-    Watch { kind: Kind::ReplicaSet, wakes: freed },
-    Watch { kind: Kind::Deployment, wakes: freed },
+    Kind::Endpoints,
+    Kind::EndpointSlice,
+    Kind::ServiceAccount,
+    Kind::other("", "PersistentVolumeClaim"),
+    Kind::other("", "ReplicationController"),
+    Kind::other("", "LimitRange"),
+    Kind::other("apps", "StatefulSet"),
+    Kind::other("apps", "DaemonSet"),
+    Kind::other("apps", "ControllerRevision"),
+    Kind::other("batch", "Job"),
+    Kind::other("batch", "CronJob"),
+    Kind::other("autoscaling", "HorizontalPodAutoscaler"),
+    Kind::other("networking.k8s.io", "Ingress"),
+    Kind::other("networking.k8s.io", "NetworkPolicy"),
+    Kind::other("policy", "PodDisruptionBudget"),
+    Kind::other("rbac.authorization.k8s.io", "Role"),
+    Kind::other("rbac.authorization.k8s.io", "RoleBinding"),
 ];
 
 /// A quota is counted when it is new or its limits changed; changes of its status wake nobody.
@@ -72,7 +88,7 @@ impl Controller for ResourceQuotaController {
         "resourcequota-controller"
     }
     fn watches(&self) -> &'static [Watch] {
-        &WATCHES
+        WATCHES
     }
     fn reconcile(&self, cx: &mut Cx<'_>, key: &Key) -> Flow {
         let Some(quota) = cx.get::<ResourceQuota>(&key.namespace, &key.name) else {
@@ -96,12 +112,19 @@ impl Controller for ResourceQuotaController {
     }
 }
 
+/// Whether the quota limits anything that objects of this kind count for.
+fn is_limited(quota: &ResourceQuota, kind: Kind) -> bool {
+    let hard = &quota.spec.hard;
+    let many = matches!(kind, Kind::Pod | Kind::Service) || kind.name() == "PersistentVolumeClaim";
+    many || hard.contains_key(&count_name(kind)) || hard.contains_key(kind.resource())
+}
+
 /// What the objects of the quota's namespace use of the resources it limits.
 fn used(view: &View, quota: &ResourceQuota, now: Instant) -> Amounts {
     let mut used: Amounts =
         quota.spec.hard.keys().map(|name| (name.clone(), Quantity::new(0, Format::DecimalSI))).collect();
-    for kind in COUNTED {
-        for object in view.objects_of(kind, Some(&quota.metadata.namespace)) {
+    for kind in COUNTED.iter().filter(|k| is_limited(quota, **k)) {
+        for object in view.objects_of(*kind, Some(&quota.metadata.namespace)) {
             if !in_scope(quota, object) {
                 continue;
             }

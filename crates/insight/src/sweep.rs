@@ -174,6 +174,10 @@ fn play(seed: u64, turns: &[(Duration, Turn)], faults: bool) -> Result<(World, D
         run_until(&mut world, until);
         match turn {
             Turn::Ask(request) => {
+                // A person waits until somebody answers.
+                if world.faults().api_away {
+                    world.act(Act::Fault(FaultAct::ApiServer { away: false }));
+                }
                 world.act(Act::Run {
                     terminal: 0,
                     program: Arc::new(Requests(vec![request.clone()])),

@@ -150,6 +150,7 @@ impl Kubelet {
         });
         worker.pod = pod.clone();
         self.writer.told(&uid, &pod);
+        self.reconcile_status(cx, &uid);
         if pod.metadata.is_terminating() {
             self.end_pod(cx, &uid, pod.metadata.deletion_grace_period_seconds);
         } else if changed || gates {

@@ -65,6 +65,14 @@ impl Writer {
         self.enqueue(uid);
     }
 
+    /// Whether somebody else says otherwise about a pod than was last written. Upstream: needsReconcile.
+    fn is_contradicted(&self, uid: &Uid) -> bool {
+        let Some(entry) = self.entries.get(uid).filter(|e| e.version <= e.written) else { return false };
+        let Some(wanted) = &entry.wanted else { return false };
+        let own = wanted.conditions.iter().filter(|c| OWN.contains(&c.r#type.as_str()));
+        own.into_iter().any(|c| entry.pod.condition(&c.r#type).is_none_or(|held| held.status != c.status))
+    }
+
     fn enqueue(&mut self, uid: &Uid) {
         if self.entries.contains_key(uid) && !self.queue.contains(uid) {
             self.queue.push_back(uid.clone());
@@ -97,6 +105,18 @@ impl Kubelet {
         }
         self.writer.enqueue(uid);
         self.write_status(cx);
+    }
+
+    /// The API holds something else about a pod than was written: it is written again with the next batch.
+    pub(super) fn reconcile_status(&mut self, cx: &mut Cx<'_>, uid: &Uid) {
+        let busy = self.writer.busy.as_ref().is_some_and(|(u, _)| u == uid);
+        if busy || self.writer.failed.contains(uid) || !self.writer.is_contradicted(uid) {
+            return;
+        }
+        self.writer.failed.push_back(uid.clone());
+        let period = i64::try_from(BATCH.as_nanos()).unwrap_or(i64::MAX);
+        let past = cx.now.nanos_since(self.began).max(0);
+        cx.wake_at(Timer::Status, kubestep_model::Instant(self.began.0 + (past / period + 1) * period));
     }
 
     /// A sandbox was made: the pod is ready to start containers. Upstream: Kubelet.OnPodSandboxReady.
@@ -205,6 +225,11 @@ impl Kubelet {
     pub(super) fn status_batch(&mut self, cx: &mut Cx<'_>) {
         let failed = std::mem::take(&mut self.writer.failed);
         for uid in failed.into_iter().chain(self.writer.busy.take().map(|(uid, _)| uid)) {
+            if self.writer.is_contradicted(&uid)
+                && let Some(entry) = self.writer.entries.get_mut(&uid)
+            {
+                entry.version += 1;
+            }
             self.writer.enqueue(&uid);
         }
         self.write_status(cx);
