@@ -4,7 +4,7 @@ use serde_json::Value;
 use std::path::PathBuf;
 
 /// The sessions, by the names of their files.
-pub(crate) const SESSIONS: [&str; 21] = [
+pub(crate) const SESSIONS: [&str; 31] = [
     "s01-missing-tag",
     "s01b-quarter-missing",
     "s02-typo-undo",
@@ -15,6 +15,9 @@ pub(crate) const SESSIONS: [&str; 21] = [
     "s07-apply-and-other-writers",
     "s08-deleting",
     "s09-quota-blocks-pods",
+    "s10-limit-range",
+    "s11-probes",
+    "s12-crash-loop",
     "s13-pending-for-cpu",
     "s14-unmet-wishes",
     "s15-service-typo",
@@ -23,9 +26,16 @@ pub(crate) const SESSIONS: [&str; 21] = [
     "s23-pause-resume",
     "s25-surge-and-unavailable",
     "s26-restart-and-annotations",
+    "s27c-partial-disruption",
+    "s29-cascading-deletes",
     "s34-proportional-scaling",
     "s35-rollover",
     "s36-min-ready-seconds",
+    "s39-missing-config",
+    "s40-init-and-sidecar",
+    "s41-claims-and-volumes",
+    "s44-slow-goodbyes",
+    "s50-crashing-containers",
 ];
 
 /// The root of the workspace.

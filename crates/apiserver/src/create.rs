@@ -57,8 +57,12 @@ pub(crate) fn store_new(turn: &mut Turn<'_>, decoded: Decoded, namespace: &str) 
         object.meta_mut().name = turn.draw_name(&object.meta().generate_name);
         key = object.key();
     }
-    if turn.store.get(&key).is_some() {
-        return Err(taken(&key, &object, drawn));
+    if let Some(there) = turn.store.get(&key) {
+        let mut status = taken(&key, &object, drawn);
+        if there.meta().is_terminating() {
+            status.message = format!("object is being deleted: {}", status.message);
+        }
+        return Err(status);
     }
     Ok(turn.put(object))
 }

@@ -261,10 +261,24 @@ pub(crate) fn bind(turn: &mut Turn<'_>, key: &Key, uid: &str, node: &str) -> Rep
     // Once the pod has a node, a node that was promised means nothing any more.
     pod.status.nominated_node_name.clear();
     set_scheduled(&mut pod.status.conditions, turn.now.to_time());
+    copy_topology(turn, &mut pod, node);
     turn.put(pod.into());
     let done =
         json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201});
     Ok(Answer::Json { value: Arc::new(done), warnings: vec![] })
+}
+
+/// A pod that is bound says where its node is; what it says already stays.
+///
+/// Upstream: plugin/pkg/admission/podtopologylabels, copyLabelsWithoutOverwriting (v1.37).
+fn copy_topology(turn: &Turn<'_>, pod: &mut kubestep_model::Pod, node: &str) {
+    const TOPOLOGY: [&str; 2] = ["topology.kubernetes.io/zone", "topology.kubernetes.io/region"];
+    let Some(node) = turn.store.get(&Key::new(Kind::Node, "", node)) else { return };
+    for label in TOPOLOGY {
+        if let Some(value) = node.meta().labels.get(label) {
+            pod.metadata.labels.entry(label.into()).or_insert_with(|| value.clone());
+        }
+    }
 }
 
 fn set_scheduled(conditions: &mut Vec<PodCondition>, now: kubestep_model::Time) {

@@ -47,10 +47,13 @@ mod tests {
 
     #[test]
     fn what_a_container_shows_depends_on_its_state() {
-        let (waiting, run) = (|r: &str| json!({"waiting": {"reason": r}}), json!({"terminated": {"containerID": "x"}}));
+        let (waiting, run) =
+            (|r: &str| json!({"waiting": {"reason": r}}), json!({"terminated": {"containerID": "x"}}));
         let text = said(waiting("CreateContainerConfigError"), json!({}), false).expect("nothing to show");
         assert_eq!(text, "container \"web\" in pod \"p\" is waiting to start: CreateContainerConfigError");
-        assert!(said(waiting("ImagePullBackOff"), json!({}), false).is_some_and(|t| t.ends_with("pull image")));
+        assert!(
+            said(waiting("ImagePullBackOff"), json!({}), false).is_some_and(|t| t.ends_with("pull image"))
+        );
         assert_eq!(said(waiting("CrashLoopBackOff"), run.clone(), false), None, "the run before is shown");
         assert_eq!(said(json!({"running": {}}), json!({}), false), None);
         assert!(said(json!({"running": {}}), json!({}), true).is_some_and(|t| t.starts_with("previous")));

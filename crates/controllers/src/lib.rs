@@ -27,8 +27,8 @@ pub mod statefulset;
 mod stop;
 pub mod template;
 pub mod vectors;
-mod whole;
 pub mod volume;
+mod whole;
 
 use kubestep_control::Controller;
 use kubestep_model::{Key, Kind};

@@ -36,7 +36,8 @@ fn pod(index: usize, given: &Value, set: &ReplicaSet) -> Pod {
 
 /// When an eviction was granted that was granted so many seconds ago.
 fn ago(seconds: u64) -> Time {
-    Instant(NOW.0.saturating_sub(i64::try_from(Duration::from_secs(seconds).as_nanos()).unwrap_or(0))).to_time()
+    Instant(NOW.0.saturating_sub(i64::try_from(Duration::from_secs(seconds).as_nanos()).unwrap_or(0)))
+        .to_time()
 }
 
 /// What a pass makes of a budget and its pods.

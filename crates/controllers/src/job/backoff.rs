@@ -63,7 +63,8 @@ mod tests {
 
     #[test]
     fn the_wait_doubles_up_to_ten_minutes() {
-        let wait = |failures| Record { failures, last: Some(100) }.remaining(Instant::from_secs(100)).as_secs();
+        let wait =
+            |failures| Record { failures, last: Some(100) }.remaining(Instant::from_secs(100)).as_secs();
         assert_eq!([0, 1, 2, 3, 6, 7, 8, 40].map(wait), [0, 10, 20, 40, 320, 600, 600, 600]);
         let record = Record { failures: 1, last: Some(100) };
         assert_eq!(record.remaining(Instant::from_secs(110)), Duration::ZERO);

@@ -55,7 +55,10 @@ impl Intervals {
 
     /// How many indexes there are.
     pub fn total(&self) -> i32 {
-        self.0.iter().map(|(first, last)| last.saturating_sub(*first).saturating_add(1)).fold(0, i32::saturating_add)
+        self.0
+            .iter()
+            .map(|(first, last)| last.saturating_sub(*first).saturating_add(1))
+            .fold(0, i32::saturating_add)
     }
 
     /// Whether an index is among them.
@@ -152,7 +155,11 @@ pub(super) fn add_variables(template: &mut PodTemplateSpec) {
     let add = |container: &mut Container| {
         if container.env.iter().all(|variable| variable.name != VARIABLE) {
             let from = json!({ "fieldRef": { "fieldPath": format!("metadata.labels['{INDEX}']") } });
-            container.env.push(EnvVar { name: VARIABLE.into(), value_from: Some(from), ..Default::default() });
+            container.env.push(EnvVar {
+                name: VARIABLE.into(),
+                value_from: Some(from),
+                ..Default::default()
+            });
         }
     };
     template.spec.init_containers.iter_mut().for_each(add);

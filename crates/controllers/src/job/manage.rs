@@ -1,7 +1,9 @@
 //! Makes pods and takes them away. Upstream: pkg/controller/job/job_controller.go, manageJob (v1.37).
 
 use super::{
-    context::{FAILURES, IGNORED, Pass, completions, index_failures, number, per_index, replaces_failed_only},
+    context::{
+        FAILURES, IGNORED, Pass, completions, index_failures, number, per_index, replaces_failed_only,
+    },
     indexes, policy,
 };
 use crate::{
@@ -12,8 +14,8 @@ use crate::{
 };
 use kubestep_control::{Cx, Halt};
 use kubestep_model::{
-    DeleteOptions, Job, Key, Object, PatchKind, Pod, PodTemplateSpec, Reply, Resource, Status, Subresource, Verb,
-    Whole,
+    DeleteOptions, Job, Key, Object, PatchKind, Pod, PodTemplateSpec, Reply, Resource, Status, Subresource,
+    Verb, Whole,
 };
 use serde_json::json;
 use std::{sync::Arc, time::Duration};
@@ -52,7 +54,10 @@ pub(super) fn manage(cx: &mut Cx<'_>, pass: &mut Pass<'_>) -> Result<Managed, Ha
     pods.truncate(MOST_AT_ONCE);
     if !pods.is_empty() {
         let change = ("change", pods.len().to_string());
-        cx.because("job.too-many", vec![who(&pass.job), ("have", active.to_string()), ("want", want.to_string()), change]);
+        cx.because(
+            "job.too-many",
+            vec![who(&pass.job), ("have", active.to_string()), ("want", want.to_string()), change],
+        );
         return remove(cx, pass, pods, active);
     }
     let going = if replaces_failed_only(&pass.job) { pass.terminating } else { 0 };
@@ -88,9 +93,8 @@ fn goes_before(a: &Pod, b: &Pod) -> bool {
         "Running" => 2,
         _ => 0,
     };
-    let restarts = |pod: &Pod| {
-        pod.status.container_statuses.iter().map(|c| c.restart_count).max().unwrap_or(0)
-    };
+    let restarts =
+        |pod: &Pod| pod.status.container_statuses.iter().map(|c| c.restart_count).max().unwrap_or(0);
     // A time that nobody wrote down counts as the latest.
     let late = |pod: &Pod| ready_since(pod).map_or(i64::MAX, |at| at.0);
     let born = |pod: &Pod| pod.metadata.creation_timestamp.map_or(i64::MAX, |at| at.0);
@@ -144,11 +148,7 @@ fn remove(cx: &mut Cx<'_>, pass: &mut Pass<'_>, pods: Vec<&Pod>, active: i32) ->
 }
 
 /// Asks pods to go, all at once: how many of them were ready, how many requests were granted, the first refusal.
-pub(super) fn delete(
-    cx: &mut Cx<'_>,
-    job: &Job,
-    pods: &[&Pod],
-) -> Result<(i32, i32, Option<Status>), Halt> {
+pub(super) fn delete(cx: &mut Cx<'_>, job: &Job, pods: &[&Pod]) -> Result<(i32, i32, Option<Status>), Halt> {
     let about = job.to_object();
     let replies = cx.delete_all(pods.iter().map(|pod| (pod.key(), DeleteOptions::default())).collect())?;
     let (mut granted, mut failure) = (0, None);

@@ -27,10 +27,8 @@ use std::time::Duration;
 #[derive(Debug)]
 pub struct JobController;
 
-static WATCHES: [Watch; 2] = [
-    Watch { kind: Job::KIND, wakes: wakes::job },
-    Watch { kind: Kind::Pod, wakes: wakes::pod },
-];
+static WATCHES: [Watch; 2] =
+    [Watch { kind: Job::KIND, wakes: wakes::job }, Watch { kind: Kind::Pod, wakes: wakes::pod }];
 
 impl Controller for JobController {
     fn name(&self) -> &'static str {

@@ -43,7 +43,9 @@ fn fits(rule: &PodFailurePolicyRule, pod: &Pod) -> Option<String> {
         let status = &pod.status;
         let all = status.container_statuses.iter().chain(&status.init_container_statuses);
         let (container, code) = all.filter_map(|c| ended(c, codes)).next()?;
-        return Some(format!("Container {container} for pod {namespace}/{name} failed with exit code {code}"));
+        return Some(format!(
+            "Container {container} for pod {namespace}/{name} failed with exit code {code}"
+        ));
     }
     let meant = |c: &&PodCondition| {
         rule.on_pod_conditions.iter().any(|w| w.r#type == c.r#type && w.status == c.status)
@@ -70,13 +72,14 @@ pub(super) fn succeeded(policy: &SuccessPolicy, completions: i32, done: &Interva
     if done.total() == 0 {
         return None;
     }
-    let fits = policy.rules.iter().position(|rule| match (&rule.succeeded_indexes, rule.succeeded_count) {
-        (Some(text), count) => {
-            let wanted = Intervals::parse(text, completions);
-            done.common(&wanted) >= count.unwrap_or(wanted.total())
-        }
-        (None, Some(count)) => done.total() >= count,
-        (None, None) => false,
-    })?;
+    let fits =
+        policy.rules.iter().position(|rule| match (&rule.succeeded_indexes, rule.succeeded_count) {
+            (Some(text), count) => {
+                let wanted = Intervals::parse(text, completions);
+                done.common(&wanted) >= count.unwrap_or(wanted.total())
+            }
+            (None, Some(count)) => done.total() >= count,
+            (None, None) => false,
+        })?;
     Some(format!("Matched rules at index {fits}"))
 }

@@ -90,7 +90,8 @@ fn find_end(cx: &mut Cx<'_>, key: &Key, pass: &Pass<'_>, suspended: bool) -> Opt
         return Some(condition("Failed", &target.reason, &target.message, cx.now()));
     }
     let fail = |cx: &Cx<'_>, reason: &str, text: &str| condition("FailureTarget", reason, text, cx.now());
-    let by_policy = pass.pods.iter().filter(|pod| is_failed(pod, job)).find_map(|pod| policy::judge(job, pod).fails_job);
+    let by_policy =
+        pass.pods.iter().filter(|pod| is_failed(pod, job)).find_map(|pod| policy::judge(job, pod).fails_job);
     if let Some(text) = by_policy {
         return Some(fail(cx, "PodFailurePolicy", &text));
     }
@@ -187,8 +188,11 @@ fn act(cx: &mut Cx<'_>, pass: &mut Pass<'_>) -> Result<(i32, bool, Option<Status
 /// Says when a job is suspended and resumed; a resumed one starts anew.
 fn note_suspension(cx: &mut Cx<'_>, pass: &mut Pass<'_>) -> bool {
     let suspended = pass.job.spec.suspend == Some(true);
-    let (status, reason, text) =
-        if suspended { ("True", "JobSuspended", "Job suspended") } else { ("False", "JobResumed", "Job resumed") };
+    let (status, reason, text) = if suspended {
+        ("True", "JobSuspended", "Job suspended")
+    } else {
+        ("False", "JobResumed", "Job resumed")
+    };
     let now = cx.now();
     let conditions = &mut pass.job.status.conditions;
     if !ensure_condition(conditions, "Suspended", status, (reason, text), now) {

@@ -14,7 +14,12 @@ fn job(spec: Value) -> Job {
     for (key, value) in spec.as_object().into_iter().flatten() {
         whole[key] = value.clone();
     }
-    let meta = ObjectMeta { name: "work".into(), namespace: "default".into(), uid: "u".into(), ..Default::default() };
+    let meta = ObjectMeta {
+        name: "work".into(),
+        namespace: "default".into(),
+        uid: "u".into(),
+        ..Default::default()
+    };
     Job { metadata: meta, spec: serde_json::from_value(whole).expect("a spec"), ..Default::default() }
 }
 
@@ -48,13 +53,16 @@ fn with_a_limit_for_each_index_a_replacement_takes_the_count_over() {
         "backoffLimit": i32::MAX});
     let job = job(spec);
     let mut failed = pod(&job, "a", "Failed");
-    failed.metadata.annotations = [(indexes::INDEX, "0"), (context::FAILURES, "1")]
-        .map(|(k, v)| (k.to_owned(), v.to_owned()))
-        .into();
+    failed.metadata.annotations =
+        [(indexes::INDEX, "0"), (context::FAILURES, "1")].map(|(k, v)| (k.to_owned(), v.to_owned())).into();
     let now = Instant::from_secs(100_000);
-    let done = pass(&JobController, manage::key_of(&job), vec![job.to_object(), failed.clone().into()], now, vec![]);
-    let made: Vec<(&Value, &Value)> =
-        done.pods.iter().map(|p| (&p["metadata"]["generateName"], &p["metadata"]["annotations"][context::FAILURES])).collect();
+    let done =
+        pass(&JobController, manage::key_of(&job), vec![job.to_object(), failed.clone().into()], now, vec![]);
+    let made: Vec<(&Value, &Value)> = done
+        .pods
+        .iter()
+        .map(|p| (&p["metadata"]["generateName"], &p["metadata"]["annotations"][context::FAILURES]))
+        .collect();
     assert_eq!(made, [(&json!("work-0-"), &json!("2")), (&json!("work-1-"), &json!("0"))]);
     // Its index has failed for good the next time.
     failed.metadata.annotations.insert(context::FAILURES.into(), "2".into());

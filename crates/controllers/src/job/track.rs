@@ -4,8 +4,9 @@
 //! Upstream: pkg/controller/job/job_controller.go, trackJobStatusAndRemoveFinalizers (v1.37).
 
 use super::{
-    condition, ensure_condition,
+    condition,
     context::{Pass, completions, is_failed, is_tracked, per_index},
+    ensure_condition,
     indexes::{index_of, valid_index},
     manage::{key_of, untrack_all},
     policy, remember,
@@ -73,10 +74,8 @@ struct Noted<'p> {
 /// Enters the uids of ended pods.
 fn note_ended<'p>(pass: &mut Pass<'p>, changed: &mut bool) -> Noted<'p> {
     let (mut remove, mut done, mut all) = (Vec::new(), Vec::new(), true);
-    let failing = pass
-        .finished
-        .as_ref()
-        .is_some_and(|c| !(c.r#type == "SuccessCriteriaMet" && c.status == "True"));
+    let failing =
+        pass.finished.as_ref().is_some_and(|c| !(c.r#type == "SuccessCriteriaMet" && c.status == "True"));
     let indexed = pass.job.is_indexed();
     for pod in pass.pods.clone() {
         if !is_tracked(pod) {
@@ -217,7 +216,13 @@ fn enact_finished(cx: &mut Cx<'_>, pass: &mut Pass<'_>) -> bool {
         return false;
     }
     let status = &mut pass.job.status;
-    ensure_condition(&mut status.conditions, &found.r#type, &found.status, (&found.reason, &found.message), cx.now());
+    ensure_condition(
+        &mut status.conditions,
+        &found.r#type,
+        &found.status,
+        (&found.reason, &found.message),
+        cx.now(),
+    );
     if found.r#type == "Complete" {
         status.completion_time = found.last_transition_time;
     }
@@ -230,7 +235,10 @@ fn tell_end(cx: &mut Cx<'_>, pass: &Pass<'_>) {
     let job = &pass.job;
     let about = job.to_object();
     if found.r#type != "Complete" {
-        cx.because("job.failed", vec![("who", job.metadata.name.to_string()), ("why", found.message.clone())]);
+        cx.because(
+            "job.failed",
+            vec![("who", job.metadata.name.to_string()), ("why", found.message.clone())],
+        );
         cx.event(&about, "Warning", &found.reason, found.message.clone());
         return;
     }

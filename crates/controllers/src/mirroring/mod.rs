@@ -35,7 +35,8 @@ fn endpoints_key(namespace: &str, name: &str) -> Key {
 
 /// Only services without a selector concern this loop, now or before.
 fn same_name(change: &Change, view: &View) -> Vec<Wake> {
-    let free = |o: &Option<Object>| o.as_ref().and_then(Service::of).is_some_and(|s| s.spec.selector.is_empty());
+    let free =
+        |o: &Option<Object>| o.as_ref().and_then(Service::of).is_some_and(|s| s.spec.selector.is_empty());
     let key = endpoints_key(&change.key.namespace, &change.key.name);
     let concerns = if change.key.kind == Kind::Service {
         (free(&change.old) || free(&change.new)) && view.object(&key).is_some()

@@ -72,8 +72,8 @@ fn empty(cx: &mut Cx<'_>, namespace: &Namespace) -> Result<Result<u64, Status>, 
     let mut seconds = 0;
     let (pods, others): (Vec<Kind>, Vec<Kind>) = kinds().partition(|k| *k == Kind::Pod);
     for kinds in [pods, others] {
-        for kind in kinds {
-            match content::delete_all(cx, namespace, kind)? {
+        for (kind, left) in content::delete_all(cx, namespace, &kinds)? {
+            match left {
                 Ok(left) => {
                     seconds = seconds.max(left.seconds);
                     note(cx, namespace, kind, &left);

@@ -88,7 +88,7 @@ fn create(cx: &mut Cx<'_>, set: &ReplicaSet, number: usize) -> Result<Managed, H
                     "SuccessfulCreate",
                     format!("Created pod: {}", pod.metadata.name),
                 ),
-                Err(status) if namespace_terminating(&status) => {}
+                Err(status) if namespace_terminating(&status) => super::wait_in_vain(cx, set),
                 Err(status) => {
                     cx.event(
                         &about,

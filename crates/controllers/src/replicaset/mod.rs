@@ -76,6 +76,8 @@ fn sync_replica_set<'a>(cx: &mut Cx<'a>, set: &'a ReplicaSet) -> Step<Done> {
     let managed = if set.metadata.is_terminating() {
         cx.because("rs.deleting", vec![("who", set.metadata.name.to_string())]);
         Ok(())
+    } else if waits_in_vain(cx, set) {
+        Ok(())
     } else {
         manage::manage_replicas(cx, &active, set)?
     };
@@ -83,6 +85,25 @@ fn sync_replica_set<'a>(cx: &mut Cx<'a>, set: &'a ReplicaSet) -> Step<Done> {
     let updated = status::update(cx, set, fresh)?;
     managed?;
     Ok(next_look(cx, &updated, &active))
+}
+
+/// How long pods are expected that were asked for. Upstream: ExpectationsTimeout.
+const EXPECTED_FOR: Duration = Duration::from_secs(5 * 60);
+
+fn expectation(set: &ReplicaSet) -> String {
+    format!("expects/{}", set.metadata.uid)
+}
+
+/// A namespace that is going refused a pod: upstream counts that as no failure, and goes on expecting the pod.
+pub(super) fn wait_in_vain(cx: &mut Cx<'_>, set: &ReplicaSet) {
+    let now = cx.now().0;
+    cx.remember(&expectation(set), Some(now.into()));
+}
+
+/// Whether pods are expected that never come. Upstream: SatisfiedExpectations.
+fn waits_in_vain(cx: &Cx<'_>, set: &ReplicaSet) -> bool {
+    let since = cx.recall(&expectation(set)).and_then(serde_json::Value::as_i64);
+    since.is_some_and(|since| cx.now().since(kubestep_model::Instant(since)) < EXPECTED_FOR)
 }
 
 /// Looks again when the next ready pod will have been ready for long enough.

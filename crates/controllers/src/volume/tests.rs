@@ -29,14 +29,17 @@ fn volume(more: Value) -> Object {
 }
 
 fn class(provisioner: &str, mode: &str) -> Object {
-    object(CLASS, json!({"metadata": {"name": "fast"}, "provisioner": provisioner, "volumeBindingMode": mode}))
+    object(
+        CLASS,
+        json!({"metadata": {"name": "fast"}, "provisioner": provisioner, "volumeBindingMode": mode}),
+    )
 }
 
 fn merge(into: &mut Value, from: &Value) {
     match (into, from) {
         (Value::Object(into), Value::Object(from)) => {
             for (key, value) in from {
-                merge(into.entry(key.clone()).or_default(), value);
+                merge(into.entry(key.clone()).or_insert(Value::Null), value);
             }
         }
         (into, from) => *into = from.clone(),
@@ -121,6 +124,10 @@ fn a_claim_in_use_stays_and_an_unused_one_says_so() {
         claim.status.conditions.first().map(|c| c.reason.clone())
     };
     assert_eq!(condition(vec![bound()]).as_deref(), Some("NoPodsUsingPVC"));
-    assert_eq!(condition(vec![bound(), pod("")]).as_deref(), Some("PodUsingPVC"), "though it waits for a node");
+    assert_eq!(
+        condition(vec![bound(), pod("")]).as_deref(),
+        Some("PodUsingPVC"),
+        "though it waits for a node"
+    );
     assert_eq!(condition(vec![claim(json!({}))]), None, "not before it is bound");
 }
