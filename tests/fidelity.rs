@@ -22,7 +22,7 @@ const FLOORS: [(&str, usize); 31] = [
     ("s03-labels-and-selectors", 9),
     ("s04-relabel-a-pod", 7),
     ("s06-hand-on-the-replicaset", 8),
-    ("s07-apply-and-other-writers", 21),
+    ("s07-apply-and-other-writers", 26),
     ("s08-deleting", 17),
     ("s09-quota-blocks-pods", 28),
     ("s10-limit-range", 4),

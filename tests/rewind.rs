@@ -1,8 +1,8 @@
 //! The promise of going back: inputs are the truth, kept worlds are a cache, the past is never changed.
 
 use kubestep_cluster::{
-    Act, FaultAct, History, Image, Latencies, NodeAct, NodeSpec, ProcessId, Record, Registry, Settings, Start,
-    What,
+    Act, FaultAct, History, Image, Latencies, NodeAct, NodeSpec, ProcessId, Record, Registry, Settings,
+    Start, What,
 };
 use kubestep_kubectl::Kubectl;
 use kubestep_model::{Dice, Kind};
@@ -199,7 +199,8 @@ fn whatever_becomes_of_an_object_goes_back_to_a_person() {
     run_for(&mut history, Duration::from_secs(700));
     let about = |k: Kind| matches!(k, Kind::Deployment | Kind::ReplicaSet | Kind::Pod | Kind::EndpointSlice);
     let (mut asked, mut lost) = (0, vec![]);
-    for record in history.branches()[0].records.iter().filter(|r| r.changes.iter().any(|c| about(c.key.kind))) {
+    for record in history.branches()[0].records.iter().filter(|r| r.changes.iter().any(|c| about(c.key.kind)))
+    {
         let first = beginning(&history, record);
         asked += 1;
         if !matches!(first.what, What::Act { .. } | What::Client { .. }) {
@@ -207,5 +208,10 @@ fn whatever_becomes_of_an_object_goes_back_to_a_person() {
         }
     }
     assert!(asked > 40, "{asked} writes");
-    assert!(lost.is_empty(), "{} of {asked} writes come from nowhere: {:#?}", lost.len(), &lost[..lost.len().min(5)]);
+    assert!(
+        lost.is_empty(),
+        "{} of {asked} writes come from nowhere: {:#?}",
+        lost.len(),
+        &lost[..lost.len().min(5)]
+    );
 }

@@ -14,12 +14,25 @@ fn is_code(text: &str, groups: &BTreeSet<&str>) -> bool {
     text.split_once('.').is_some_and(|(group, rest)| groups.contains(group) && plain(rest))
 }
 
+/// A table with the values of its constants in their places.
+fn with_constants(text: &str) -> String {
+    let value = |l: &str| {
+        let (name, rest) = l.strip_prefix("const ")?.split_once(": &str = \"")?;
+        Some((name.to_owned(), rest.strip_suffix("\";")?.to_owned()))
+    };
+    text.lines().filter_map(value).fold(text.to_owned(), |text, (name, value)| {
+        let whole = |end: &str| (format!(" {name}{end}"), format!(" \"{value}\"{end}"));
+        let (argument, last) = (whole(","), whole(")"));
+        text.replace(&argument.0, &argument.1).replace(&last.0, &last.1)
+    })
+}
+
 /// Sentences of the tables and of the modules that hold their own: code to text and upstream.
 fn sentences(sources: &[(String, String)]) -> BTreeMap<String, (String, String)> {
     let mut found = BTreeMap::new();
     for (path, text) in sources {
         let table = path.ends_with("sentences.rs");
-        for piece in text.split("of(").skip(1).filter(|_| table) {
+        for piece in with_constants(text).split(" of(").skip(1).filter(|p| table && !p.starts_with("code:")) {
             if let [code, sentence, upstream, ..] = quoted(piece).collect::<Vec<_>>().as_slice() {
                 found.insert((*code).to_owned(), ((*sentence).to_owned(), (*upstream).to_owned()));
             }
