@@ -3,6 +3,8 @@
 //! Each follows its upstream file by phase. Controllers see caches and replies only; none can name the store.
 
 pub mod claim;
+pub mod cronjob;
+pub mod daemonset;
 pub mod deployment;
 pub mod disruption;
 pub mod endpoints;
@@ -18,7 +20,9 @@ pub mod node;
 pub mod order;
 pub mod podgc;
 pub mod pods;
+pub mod podautoscaler;
 pub mod replicaset;
+pub mod replication;
 pub mod resource_quota;
 pub mod scheduler;
 pub mod sentences;
@@ -26,6 +30,7 @@ pub mod service_accounts;
 pub mod statefulset;
 mod stop;
 pub mod template;
+pub mod ttl_after_finished;
 pub mod vectors;
 pub mod volume;
 mod whole;
@@ -39,6 +44,11 @@ pub static ALL: &[&dyn Controller] = &[
     &replicaset::ReplicaSetController,
     &statefulset::StatefulSetController,
     &job::JobController,
+    &cronjob::CronJobController,
+    &daemonset::DaemonSetController,
+    &replication::ReplicationManager,
+    &ttl_after_finished::TtlAfterFinished,
+    &podautoscaler::HorizontalController,
     &endpoints::EndpointsController,
     &endpointslice::EndpointSliceController,
     &mirroring::Mirroring,

@@ -5,6 +5,7 @@
 //! that a real API server stored gives equal JSON.
 
 pub mod client;
+pub mod cron;
 pub mod dice;
 mod go;
 pub mod kind;

@@ -1,13 +1,13 @@
 //! Too few pods: create them, starting slowly. Too many: choose and delete.
 //! Upstream: replica_set.go, manageReplicas (v1.37).
 
-use super::ranking::choose;
+use super::{Face, ranking::choose};
 use crate::{
     pods::{from_template, name_prefix},
     stop::{error, namespace_terminating},
 };
 use kubestep_control::{Cx, Halt};
-use kubestep_model::{DeleteOptions, Kind, Object, Pod, ReplicaSet, Resource, Status};
+use kubestep_model::{DeleteOptions, Pod, ReplicaSet, Resource, Status};
 
 /// At most so many pods are created or deleted in one pass. Upstream: BurstReplicas.
 const BURST: usize = 500;
@@ -22,10 +22,11 @@ const MOST_STRAYS: usize = 20;
 type Managed = Result<(), Status>;
 
 /// Creates or deletes pods towards the wanted number; the first refusal is handed on.
-pub(super) fn manage_replicas<'a>(
-    cx: &mut Cx<'a>,
-    active: &[&'a Pod],
-    set: &'a ReplicaSet,
+pub(super) fn manage_replicas(
+    cx: &mut Cx<'_>,
+    active: &[&Pod],
+    set: &ReplicaSet,
+    face: &Face,
 ) -> Result<Managed, Halt> {
     let have = i64::try_from(active.len()).unwrap_or(i64::MAX);
     let diff = have - i64::from(set.replicas());
@@ -40,10 +41,10 @@ pub(super) fn manage_replicas<'a>(
     cx.because(code, [("who", set.metadata.name.to_string())].into_iter().chain(counts).collect());
     match diff {
         0 => Ok(Ok(())),
-        1.. => delete(cx, choose(cx.view(), cx.now(), set, active, number), set),
+        1.. => delete(cx, choose(cx.view(), cx.now(), set, active, number), set, face),
         _ => {
             let number = number.min(strays_left(cx, set));
-            create(cx, set, number)
+            create(cx, set, face, number)
         }
     }
 }
@@ -71,19 +72,19 @@ fn strays_left(cx: &mut Cx<'_>, set: &ReplicaSet) -> usize {
 
 /// Creates in batches of 1, 2, 4, … pods: all of a batch at once; a failure ends the next batch, not this one.
 /// Upstream: slowStartBatch with RealPodControl.CreatePods.
-fn create(cx: &mut Cx<'_>, set: &ReplicaSet, number: usize) -> Result<Managed, Halt> {
-    let pod = from_template(&set.spec.template, Kind::ReplicaSet, &set.metadata);
+fn create(cx: &mut Cx<'_>, set: &ReplicaSet, face: &Face, number: usize) -> Result<Managed, Halt> {
+    let pod = from_template(&set.spec.template, face.kind(), &set.metadata);
     if pod.metadata.labels.is_empty() {
         return Ok(Err(error("unable to create pods, no labels".to_owned())));
     }
-    let about: Object = set.clone().into();
+    let about = face.about();
     let (mut remaining, mut batch) = (number, FIRST_BATCH.min(number));
     while batch > 0 {
         let mut failure = None;
         for reply in cx.create_all(vec![pod.clone(); batch])? {
             match reply {
                 Ok(pod) => cx.event(
-                    &about,
+                    about,
                     "Normal",
                     "SuccessfulCreate",
                     format!("Created pod: {}", pod.metadata.name),
@@ -91,7 +92,7 @@ fn create(cx: &mut Cx<'_>, set: &ReplicaSet, number: usize) -> Result<Managed, H
                 Err(status) if namespace_terminating(&status) => super::wait_in_vain(cx, set),
                 Err(status) => {
                     cx.event(
-                        &about,
+                        about,
                         "Warning",
                         "FailedCreate",
                         format!("Error creating: {}", status.message),
@@ -115,18 +116,18 @@ fn create(cx: &mut Cx<'_>, set: &ReplicaSet, number: usize) -> Result<Managed, H
 }
 
 /// Deletes the chosen pods, all at once. Upstream: RealPodControl.DeletePod.
-fn delete(cx: &mut Cx<'_>, chosen: Vec<&Pod>, set: &ReplicaSet) -> Result<Managed, Halt> {
-    let about: Object = set.clone().into();
+fn delete(cx: &mut Cx<'_>, chosen: Vec<&Pod>, set: &ReplicaSet, face: &Face) -> Result<Managed, Halt> {
+    let about = face.about();
     let names: Vec<&str> = chosen.iter().map(|pod| &*pod.metadata.name).collect();
     cx.because("rs.chosen", vec![("who", set.metadata.name.to_string()), ("pods", names.join(", "))]);
     let requests = chosen.iter().map(|pod| (pod.key(), DeleteOptions::default())).collect();
     let mut failure = None;
     for (name, reply) in names.iter().zip(cx.delete_all(requests)?) {
         match reply {
-            Ok(()) => cx.event(&about, "Normal", "SuccessfulDelete", format!("Deleted pod: {name}")),
+            Ok(()) => cx.event(about, "Normal", "SuccessfulDelete", format!("Deleted pod: {name}")),
             Err(status) if status.is_not_found() => {}
             Err(status) => {
-                cx.event(&about, "Warning", "FailedDelete", format!("Error deleting: {}", status.message));
+                cx.event(about, "Warning", "FailedDelete", format!("Error deleting: {}", status.message));
                 failure.get_or_insert(error(format!("unable to delete pods: {}", status.message)));
             }
         }
@@ -138,7 +139,7 @@ fn delete(cx: &mut Cx<'_>, chosen: Vec<&Pod>, set: &ReplicaSet) -> Result<Manage
 mod tests {
     use super::*;
     use crate::{harness::pass, replicaset::ReplicaSetController};
-    use kubestep_model::{Instant, LabelSelector, Labels};
+    use kubestep_model::{Instant, LabelSelector, Labels, Object};
 
     #[test]
     fn a_replica_set_that_does_not_select_its_own_pods_stops_at_a_bound() {

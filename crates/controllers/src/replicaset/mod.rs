@@ -1,17 +1,19 @@
 //! ReplicaSets: keeps so many pods of one template.
 //!
 //! Upstream: pkg/controller/replicaset (v1.37): replica_set.go and replica_set_utils.go. Upstream's expectations and
-//! consistency store are the runtime's read-your-writes here. Left out: metrics, logs, ReplicationControllers.
+//! consistency store are the runtime's read-your-writes here. Left out: metrics, logs.
 
+mod face;
 mod manage;
 mod ranking;
 mod status;
 mod wakes;
 
+pub(crate) use face::{Face, as_replica_set};
 pub use ranking::{Ranked, sort_for_deletion};
 
 use crate::{
-    claim::{claim, is_controlled_by},
+    claim::{Owner, claim_pods_for, is_controlled_by},
     pods,
     stop::{Step, flow},
 };
@@ -46,13 +48,13 @@ impl Controller for ReplicaSetController {
             cx.because("rs.gone", vec![("who", key.name.to_string())]);
             return Ok(Done::Settled);
         };
-        let step = sync_replica_set(cx, set);
+        let step = sync_replica_set(cx, set, &Face::of_replica_set(set));
         flow(cx, step)
     }
 }
 
 /// One pass. Upstream: syncReplicaSet.
-fn sync_replica_set<'a>(cx: &mut Cx<'a>, set: &'a ReplicaSet) -> Step<Done> {
+pub(crate) fn sync_replica_set(cx: &mut Cx<'_>, set: &ReplicaSet, face: &Face) -> Step<Done> {
     let selector = match &set.spec.selector {
         None => Selector::nothing(),
         Some(selector) => match selector.to_selector() {
@@ -62,10 +64,12 @@ fn sync_replica_set<'a>(cx: &mut Cx<'a>, set: &'a ReplicaSet) -> Step<Done> {
         },
     };
     let view = cx.view();
-    let here = |pod: &&'a Pod| pod.metadata.namespace == set.metadata.namespace;
+    let here = |pod: &&Pod| pod.metadata.namespace == set.metadata.namespace;
     let ours = view.owned_by::<Pod>(&set.metadata.uid).filter(here);
     let candidates: Vec<&Pod> = ours.chain(view.owned_by::<Pod>("").filter(here)).collect();
-    let active = claim(cx, set, &selector, candidates.iter().copied().filter(|pod| pod.is_active()))?;
+    let owner = Owner { kind: face.kind(), meta: &set.metadata };
+    let present = candidates.iter().copied().filter(|pod| pod.is_active());
+    let active = claim_pods_for(cx, owner, present, |meta| selector.matches(&meta.labels))?;
     let leaving = |pod: &&&Pod| {
         let claimed =
             is_controlled_by(&pod.metadata, &set.metadata) && selector.matches(&pod.metadata.labels);
@@ -79,10 +83,13 @@ fn sync_replica_set<'a>(cx: &mut Cx<'a>, set: &'a ReplicaSet) -> Step<Done> {
     } else if waits_in_vain(cx, set) {
         Ok(())
     } else {
-        manage::manage_replicas(cx, &active, set)?
+        manage::manage_replicas(cx, &active, set, face)?
     };
-    let fresh = status::calculate(set, &active, terminating, managed.as_ref().err(), cx.now());
-    let updated = status::update(cx, set, fresh)?;
+    let mut fresh = status::calculate(set, &active, terminating, managed.as_ref().err(), cx.now());
+    if !face.counts_terminating() {
+        fresh.terminating_replicas = None;
+    }
+    let updated = status::update(cx, set, face, fresh)?;
     managed?;
     Ok(next_look(cx, &updated, &active))
 }

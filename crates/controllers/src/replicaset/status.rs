@@ -1,5 +1,6 @@
 //! What a ReplicaSet says about itself. Upstream: replica_set_utils.go (v1.37).
 
+use super::Face;
 use crate::{pods::is_available, stop::Step};
 use kubestep_control::Cx;
 use kubestep_model::{Instant, Pod, ReplicaSet, ReplicaSetCondition, ReplicaSetStatus, Status};
@@ -47,7 +48,12 @@ pub(super) fn calculate(
 
 /// Writes the status where it changed; a refusal is answered once with a fresh copy.
 /// Upstream: updateReplicaSetStatus.
-pub(super) fn update(cx: &mut Cx<'_>, set: &ReplicaSet, mut fresh: ReplicaSetStatus) -> Step<ReplicaSet> {
+pub(super) fn update(
+    cx: &mut Cx<'_>,
+    set: &ReplicaSet,
+    face: &Face,
+    mut fresh: ReplicaSetStatus,
+) -> Step<ReplicaSet> {
     if set.status == fresh && set.metadata.generation == set.status.observed_generation {
         cx.because("rs.unchanged", vec![("who", set.metadata.name.to_string())]);
         return Ok(set.clone());
@@ -61,11 +67,10 @@ pub(super) fn update(cx: &mut Cx<'_>, set: &ReplicaSet, mut fresh: ReplicaSetSta
     let mut about = vec![("who", set.metadata.name.to_string())];
     about.extend(counts.map(|(name, value)| (name, value.to_string())));
     cx.because("rs.status", about);
-    let mut copy = set.clone();
+    let mut copy = face.clone();
     let mut tried = 0;
     loop {
-        copy.status = fresh.clone();
-        let refusal = match cx.try_set_status(copy)? {
+        let refusal = match copy.write_status(cx, &fresh)? {
             Ok(updated) => return Ok(updated),
             Err(refusal) => refusal,
         };
@@ -73,6 +78,6 @@ pub(super) fn update(cx: &mut Cx<'_>, set: &ReplicaSet, mut fresh: ReplicaSetSta
             return Err(refusal.into());
         }
         tried += 1;
-        copy = cx.live::<ReplicaSet>(&set.metadata.namespace, &set.metadata.name)??;
+        copy = face.live(cx)??;
     }
 }

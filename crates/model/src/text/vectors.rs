@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
+use crate::{Time, cron::Schedule};
+
 use super::{
     Backoff, FieldSelector, IntOrString, LabelSelector, Quantity, Selector, backoff, duration, hash, names,
     random_name,
@@ -44,11 +46,26 @@ pub fn run(name: &str, input: &Value) -> Option<Value> {
             })
         }
         "safe-encode-string" => json!({ "encoded": random_name::safe_encode_string(text(input, "text")) }),
+        "cron-next" => cron_next(input),
         "generate-name" => generate_name(input),
         "crash-loop-backoff" => crash_loop_backoff(input),
         "image-pull-backoff" => image_pull_backoff(input),
         _ => return None,
     })
+}
+
+/// The next five times of a schedule.
+fn cron_next(input: &Value) -> Value {
+    let schedule = match Schedule::of(text(input, "schedule"), input["zone"].as_str()) {
+        Ok(schedule) => schedule,
+        Err(error) => return json!({ "error": error }),
+    };
+    let mut next = Time::parse(text(input, "from"));
+    let times = std::iter::from_fn(|| {
+        next = next.and_then(|last| schedule.next(last));
+        next
+    });
+    json!({ "next": times.take(5).collect::<Vec<Time>>() })
 }
 
 fn name_check(name: &str) -> Option<fn(&str) -> Vec<String>> {

@@ -1,6 +1,9 @@
 //! Every code of a note has a sentence, here and in the controllers of endpoints.
 
-use crate::{endpoints, endpointslice, job, scheduler::sentences, sentences::Sentence, statefulset};
+use crate::{
+    cronjob, daemonset, endpoints, endpointslice, job, podautoscaler, scheduler::sentences, sentences::Sentence,
+    statefulset, ttl_after_finished,
+};
 use std::{collections::BTreeSet, fs, path::Path};
 
 fn codes(files: &[&str], prefix: &str) -> BTreeSet<String> {
@@ -16,15 +19,19 @@ fn codes(files: &[&str], prefix: &str) -> BTreeSet<String> {
 
 #[test]
 fn every_code_has_one_sentence() {
-    let statefulset =
-        ["mod.rs", "claims.rs", "pods.rs", "revisions.rs", "rolling.rs", "status.rs", "sync.rs"]
-            .map(|file| format!("statefulset/{file}"));
-    let statefulset: Vec<&str> = statefulset.iter().map(String::as_str).collect();
-    let job = ["mod.rs", "manage.rs", "sync.rs", "track.rs"].map(|file| format!("job/{file}"));
-    let job: Vec<&str> = job.iter().map(String::as_str).collect();
+    let in_folder = |folder: &str, files: &[&str], prefix: &str| {
+        let files: Vec<String> = files.iter().map(|file| format!("{folder}/{file}.rs")).collect();
+        codes(&files.iter().map(String::as_str).collect::<Vec<_>>(), prefix)
+    };
+    let sets = ["mod", "claims", "pods", "revisions", "rolling", "status", "sync"];
+    let daemons = ["mod", "manage", "nodes", "revisions", "rolling", "status"];
     let all: Vec<(&[Sentence], BTreeSet<String>)> = vec![
-        (statefulset::SENTENCES, codes(&statefulset, "sts.")),
-        (job::SENTENCES, codes(&job, "job.")),
+        (statefulset::SENTENCES, in_folder("statefulset", &sets, "sts.")),
+        (job::SENTENCES, in_folder("job", &["mod", "manage", "sync", "track"], "job.")),
+        (cronjob::SENTENCES, in_folder("cronjob", &["mod", "active", "start"], "cron.")),
+        (podautoscaler::SENTENCES, codes(&["podautoscaler/mod.rs"], "hpa.")),
+        (ttl_after_finished::SENTENCES, codes(&["ttl_after_finished/mod.rs"], "ttl.")),
+        (daemonset::SENTENCES, in_folder("daemonset", &daemons, "ds.")),
         (
             sentences::SENTENCES,
             codes(
