@@ -237,7 +237,7 @@ fn without_version(mut value: Value) -> Value {
 }
 
 /// The JSON merge patch that makes `new` of `old`. Objects are as deep as the API's, so it ends.
-fn merge_patch(old: &Value, new: &Value) -> Value {
+pub(crate) fn merge_patch(old: &Value, new: &Value) -> Value {
     let (Value::Object(old), Value::Object(new)) = (old, new) else { return new.clone() };
     let mut patch = Map::new();
     for key in old.keys().filter(|key| !new.contains_key(*key)) {

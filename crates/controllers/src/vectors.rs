@@ -1,5 +1,6 @@
 //! The functions and passes of this crate in the shape of the recorded vectors: JSON in, JSON out.
 
+mod batch;
 mod build;
 mod passes;
 
@@ -31,6 +32,11 @@ pub fn run(name: &str, input: &Value) -> Option<Value> {
         "replicaset-sync" => passes::replica_set_sync(input),
         "replicaset-scale-down" => passes::scale_down(input),
         "pod-deletion-order" => deletion_order(input),
+        "job-sync" => batch::job_sync(input),
+        "job-backoff" => batch::job_backoff(input),
+        "cronjob-sync" => batch::cron_job_sync(input),
+        "hpa-cpu-replicas" => batch::hpa_replicas(input),
+        "controller-revision" => batch::controller_revision(input),
         "pod-available" => available(input),
         "disruption-budget" => crate::disruption::vectors::budget(input),
         _ => return None,
