@@ -42,6 +42,9 @@ impl Controller for DaemonSetController {
         "daemonset"
     }
     fn actor(&self) -> &'static str {
+        "daemon-set-controller"
+    }
+    fn event_source(&self) -> &'static str {
         "daemonset-controller"
     }
     fn watches(&self) -> &'static [Watch] {

@@ -51,7 +51,7 @@ impl Controller for HorizontalController {
             return Ok(Done::Settled);
         };
         // Upstream looks again after the same time whether this went well or not.
-        reconcile(cx, &scaler)?;
+        reconcile(cx, &scaler)?.ok();
         Ok(Done::Again(PERIOD))
     }
 }
