@@ -4,7 +4,15 @@ use crate::golden;
 use serde_json::Value;
 
 /// Vectors that must be equal in every case; each runs the code that the loops and commands use.
-const EQUAL: [&str; 31] = [
+const EQUAL: [&str; 39] = [
+    "controller-revision",
+    "cron-next",
+    "cronjob-sync",
+    "hpa-cpu-replicas",
+    "job-backoff",
+    "job-sync",
+    "rollout-status-daemonset",
+    "rollout-status-statefulset",
     "crash-loop-backoff",
     "deployment-active-or-latest",
     "deployment-fenceposts",

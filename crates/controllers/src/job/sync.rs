@@ -199,8 +199,7 @@ fn note_suspension(cx: &mut Cx<'_>, pass: &mut Pass<'_>) -> bool {
         return false;
     }
     cx.event(&pass.job.to_object(), "Normal", if suspended { "Suspended" } else { "Resumed" }, text.into());
-    if !suspended {
-        pass.job.status.start_time = Some(now.to_time());
-    }
+    // Time does not count against the deadline of a suspended job.
+    pass.job.status.start_time = (!suspended).then(|| now.to_time());
     true
 }
