@@ -4,9 +4,10 @@ use serde_json::Value;
 use std::path::PathBuf;
 
 /// The sessions, by the names of their files.
-pub(crate) const SESSIONS: [&str; 31] = [
+pub(crate) const SESSIONS: [&str; 40] = [
     "s01-missing-tag",
     "s01b-quarter-missing",
+    "s01d-all-defaults",
     "s02-typo-undo",
     "s02b-scaled-from-zero",
     "s03-labels-and-selectors",
@@ -21,7 +22,13 @@ pub(crate) const SESSIONS: [&str; 31] = [
     "s13-pending-for-cpu",
     "s14-unmet-wishes",
     "s15-service-typo",
+    "s15c-empty-selectors",
     "s16-endpoints-during-a-rollout",
+    "s17-statefulset",
+    "s18-statefulset-stuck",
+    "s19-daemonset",
+    "s20-jobs",
+    "s21-cronjobs",
     "s22-revision-history",
     "s23-pause-resume",
     "s25-surge-and-unavailable",
@@ -36,6 +43,8 @@ pub(crate) const SESSIONS: [&str; 31] = [
     "s41-claims-and-volumes",
     "s44-slow-goodbyes",
     "s50-crashing-containers",
+    "s54-replicaset-alone",
+    "s67-fixed-templates",
 ];
 
 /// The root of the workspace.
