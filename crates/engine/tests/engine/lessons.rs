@@ -90,6 +90,8 @@ fn the_solution_is_shown_on_a_line_of_its_own() {
         assert_eq!(files, step == 0 || step == 2, "{step}");
         assert_eq!(now(&page).shown, step + 1);
     }
+    // What was reached has to hold for a while.
+    page.send(Command::Advance { millis: 40_000 });
     assert!(now(&page).solved.is_some(), "{:?}", now(&page));
     assert!(matches!(page.send(Command::ShowMe), Stop::Refused(_)));
     assert!(page.frame().timeline.branches.len() >= 2, "what the learner did is still there");
