@@ -4,7 +4,7 @@ use serde_json::Value;
 use std::path::PathBuf;
 
 /// The sessions, by the names of their files.
-pub(crate) const SESSIONS: [&str; 40] = [
+pub(crate) const SESSIONS: [&str; 43] = [
     "s01-missing-tag",
     "s01b-quarter-missing",
     "s01d-all-defaults",
@@ -33,8 +33,10 @@ pub(crate) const SESSIONS: [&str; 40] = [
     "s23-pause-resume",
     "s25-surge-and-unavailable",
     "s26-restart-and-annotations",
+    "s27-node-stops",
     "s27c-partial-disruption",
     "s29-cascading-deletes",
+    "s33-drain-and-budget",
     "s34-proportional-scaling",
     "s35-rollover",
     "s36-min-ready-seconds",
@@ -43,6 +45,7 @@ pub(crate) const SESSIONS: [&str; 40] = [
     "s41-claims-and-volumes",
     "s44-slow-goodbyes",
     "s50-crashing-containers",
+    "s51-node-limits",
     "s54-replicaset-alone",
     "s67-fixed-templates",
 ];
