@@ -1,7 +1,7 @@
 //! Tab in a terminal: commands, kinds, names in the cluster, flags, files.
 
 use crate::session::Session;
-use kubestep_kubectl::{Following, following, resources};
+use kubestep_kubectl::{Following, following, makes, resources};
 use kubestep_model::Kind;
 use kubestep_protocol::Completions;
 
@@ -195,6 +195,7 @@ fn kinds() -> Vec<String> {
 /// What stands in the place of a command's own words.
 fn positional(session: &Session, path: &str, words: &[&str], partial: &str, namespace: &str) -> Vec<String> {
     match path.split(' ').next().unwrap_or("") {
+        "create" if path == "create" && words.is_empty() => makes().iter().map(ToString::to_string).collect(),
         "apply" | "create" | "replace" | "run" => vec![],
         "cordon" | "uncordon" | "drain" => names(session, Kind::Node, ""),
         "logs" | "exec" if words.is_empty() => names(session, Kind::Pod, namespace),

@@ -236,6 +236,12 @@ pub enum Following {
     Command(String, Vec<(&'static str, bool)>),
 }
 
+/// What `kubectl create` makes from flags alone.
+#[must_use]
+pub fn makes() -> Vec<&'static str> {
+    create::GENERATORS.iter().filter(|e| !matches!(e.does, Does::Nothing)).map(|e| e.name).collect()
+}
+
 /// What may follow the words of a line after `kubectl`; none if they name no command that is done here.
 #[must_use]
 pub fn following(words: &[&str]) -> Option<Following> {

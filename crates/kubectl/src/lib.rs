@@ -21,7 +21,7 @@ pub mod upstream;
 pub mod vectors;
 pub mod workloads;
 
-pub use commands::{Following, following};
+pub use commands::{Following, following, makes};
 pub use shell::Shell;
 
 use kc::Kc;
@@ -61,15 +61,20 @@ pub fn namespace_set(line: &str) -> Option<String> {
     if !line.contains("set-context") {
         return None;
     }
-    let words = shell::split(line).ok()?;
-    let mut plain =
-        words.iter().skip_while(|w| matches!(w.as_str(), "kubectl" | "k")).filter(|w| !w.starts_with('-'));
-    if plain.next()? != "config" || plain.next()? != "set-context" {
-        return None;
-    }
-    let after = words.iter().position(|w| w == "--namespace" || w == "-n").and_then(|at| words.get(at + 1));
-    let within = words.iter().find_map(|w| w.strip_prefix("--namespace=")).map(str::to_owned);
-    within.or_else(|| after.cloned()).filter(|n| !n.is_empty())
+    let commands = shell::commands(line);
+    commands.iter().rev().find_map(|words| {
+        let mut plain = words
+            .iter()
+            .skip_while(|w| matches!(w.as_str(), "kubectl" | "k"))
+            .filter(|w| !w.starts_with('-'));
+        if plain.next()? != "config" || plain.next()? != "set-context" {
+            return None;
+        }
+        let after = words.iter().position(|w| w == "--namespace" || w == "-n");
+        let after = after.and_then(|at| words.get(at + 1)).cloned();
+        let within = words.iter().find_map(|w| w.strip_prefix("--namespace=")).map(str::to_owned);
+        within.or(after).filter(|n| !n.is_empty())
+    })
 }
 
 impl Client for Kubectl {
@@ -89,5 +94,23 @@ impl Client for Kubectl {
     fn reads_schemas(&self) -> bool {
         let verb = self.words.iter().flatten().find(|word| !word.starts_with('-'));
         verb.is_some_and(|verb| verb == "apply" || verb == "diff")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::namespace_set;
+
+    #[test]
+    fn lines_set_the_namespace() {
+        for (line, want) in [
+            ("kubectl config set-context --current --namespace=shop", Some("shop")),
+            ("k create ns a && k config set-context --current --namespace a", Some("a")),
+            ("kubectl config set-context --current", None),
+            ("kubectl get pods -n set-context", None),
+            ("echo set-context | grep x", None),
+        ] {
+            assert_eq!(namespace_set(line).as_deref(), want, "{line}");
+        }
     }
 }

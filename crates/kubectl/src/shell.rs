@@ -6,6 +6,12 @@ mod run;
 
 pub use run::Shell;
 
+/// The words of each command of a line; none if it cannot be read.
+pub(crate) fn commands(line: &str) -> Vec<Vec<String>> {
+    let all = parse::parse(line).unwrap_or_default();
+    all.into_iter().flat_map(|p| p.stages).map(|s| s.words).collect()
+}
+
 /// The words of a line: blanks separate, quotes and backslashes keep together. No variables, pipes or globs.
 /// Errors: what is wrong with the line, in a shell's words.
 pub fn split(line: &str) -> Result<Vec<String>, String> {

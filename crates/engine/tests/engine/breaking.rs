@@ -124,6 +124,17 @@ fn every_break_breaks() {
 }
 
 #[test]
+fn the_terminal_is_a_shell() {
+    let mut page = Page::open("P15");
+    page.kubectl("kubectl get pods --no-headers | grep -c cart");
+    assert_eq!(page.terminal(), ("3\n".to_owned(), Some(0)));
+    page.kubectl(
+        "cat <<EOF | kubectl apply -f -\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: typed}\nEOF",
+    );
+    assert_eq!(page.terminal(), ("configmap/typed created\n".to_owned(), Some(0)));
+}
+
+#[test]
 fn tab_completes() {
     let mut page = Page::open("P15");
     let pods: Vec<String> = page.frame().pods.iter().map(|p| p.object.name.clone()).collect();
@@ -142,6 +153,9 @@ fn tab_completes() {
         ("kubectl get pods -o y", "kubectl get pods -o yaml ", 0),
         ("kubectl get pods --all-n", "kubectl get pods --all-namespaces ", 0),
         ("kubectl cordon node-", "kubectl cordon node-", 3),
+        ("kubectl create cron", "kubectl create cronjob ", 0),
+        ("kubectl get pods | gr", "kubectl get pods | grep ", 0),
+        ("watch kubectl get pods ", "watch kubectl get pods cart-", 3),
         ("kubectl nothing ", "kubectl nothing ", 0),
         ("ls ", "ls ", 0),
         ("", "kubectl ", 0),

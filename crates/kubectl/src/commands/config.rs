@@ -123,6 +123,9 @@ pub(super) fn set_context(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     if !named {
         return Err(kc.not_done("a second context"));
     }
+    if kc.namespace_given {
+        kc.context = kc.namespace.clone();
+    }
     kc.out(format!("Context \"{CONTEXT}\" modified.\n"));
     Ok(0)
 }

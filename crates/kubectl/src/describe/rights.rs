@@ -142,8 +142,6 @@ mod tests {
             .collect();
         let want =
             ["pods get,list", " get", "deployments/scale get", "deployments.apps/scale get", "pods.apps get"];
-        let want =
-            ["pods get,list", " get", "deployments/scale get", "deployments.apps/scale get", "pods.apps get"];
         assert_eq!(shown, want);
     }
 }
