@@ -157,7 +157,7 @@ test("dragging time follows the pointer, also beside the score", async () => {
     await mouse.up();
     await page.until("the first step of the left end", async () => (await page.at()) < 5);
     assert.equal(await page.tab.evaluate(() => document.activeElement.getAttribute("aria-label")), "Timeline");
-  });
+  }, { still: true });
 });
 
 test("before the first pull the registry shows what the file names, the ruler the deadline, the verdict the difference", async () => {
