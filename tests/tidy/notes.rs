@@ -31,10 +31,17 @@ fn with_constants(text: &str) -> String {
 fn sentences(sources: &[(String, String)]) -> BTreeMap<String, (String, String)> {
     let mut found = BTreeMap::new();
     for (path, text) in sources {
-        let table = path.ends_with("sentences.rs");
-        for piece in with_constants(text).split(" of(").skip(1).filter(|p| table && !p.starts_with("code:")) {
-            if let [code, sentence, upstream, ..] = quoted(piece).collect::<Vec<_>>().as_slice() {
-                found.insert((*code).to_owned(), ((*sentence).to_owned(), (*upstream).to_owned()));
+        // A table whose rows all come from one place upstream says so once, in the function that makes a row.
+        let shared = text.split("const fn of(").nth(1).and_then(|f| f.split("upstream: \"").nth(1));
+        let shared = shared.and_then(|f| f.split('"').next());
+        let table = path.ends_with("sentences.rs") || shared.is_some();
+        let rows = with_constants(text);
+        for row in rows.split(" of(").skip(1).filter(|r| table && r.trim_start().starts_with('"')) {
+            let parts: Vec<_> = quoted(row).collect();
+            if let [code, sentence, rest @ ..] = parts.as_slice()
+                && let Some(upstream) = shared.or(rest.first().copied())
+            {
+                found.insert((*code).to_owned(), ((*sentence).to_owned(), upstream.to_owned()));
             }
         }
         for piece in text.split("code: \"").skip(1) {

@@ -20,7 +20,10 @@ fn applied_manifests_are_stored_as_recorded() {
             // Only what was applied as it stands in the file: later edits are other manifests.
             let Some(recorded) = added(&session, &annotation) else { continue };
             compared += 1;
-            match stored(&sent) {
+            // What a limit range fills in needs the limit range beside it.
+            let limited = recorded["metadata"]["annotations"]["kubernetes.io/limit-ranger"].is_string();
+            let beside = if limited { limit_ranges(&session) } else { vec![] };
+            match stored(&beside, &sent) {
                 Ok(ours) => {
                     let (ours, want) = (normal(ours), normal(recorded));
                     if ours != want {
@@ -70,8 +73,20 @@ fn added(session: &Value, annotation: &Value) -> Option<Value> {
     adds.find(|o| o["metadata"]["annotations"][patch::LAST_APPLIED] == *annotation).cloned()
 }
 
-fn stored(sent: &Value) -> Result<Value, String> {
+fn limit_ranges(session: &Value) -> Vec<Value> {
+    documents(session).iter().filter(|d| d["kind"] == "LimitRange").map(applied).collect()
+}
+
+/// What is stored of a manifest that is applied beside others.
+fn stored(beside: &[Value], sent: &Value) -> Result<Value, String> {
     let mut world = World::new();
+    for other in beside {
+        create(&mut world, other)?;
+    }
+    create(&mut world, sent)
+}
+
+fn create(world: &mut World, sent: &Value) -> Result<Value, String> {
     let kind = kind_of(sent).ok_or("an unknown kind")?;
     let namespace: Arc<str> = sent["metadata"]["namespace"].as_str().unwrap_or_default().into();
     if kind.namespaced() && world.store.get(&Key::new(Kind::Namespace, "", namespace.clone())).is_none() {

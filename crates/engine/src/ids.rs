@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 #[derive(Debug, Default)]
 pub(crate) struct Ids {
     given: BTreeMap<String, Id>,
-    typed: BTreeMap<String, Id>,
+    apart: BTreeMap<String, Id>,
 }
 
-/// From here on numbers are those of images that only files name.
-const TYPED: u32 = 1 << 31;
+/// From here on numbers are those of what no record tells of.
+const APART: u32 = 1 << 31;
 
 impl Ids {
     /// The number that a name has.
@@ -43,8 +43,14 @@ impl Ids {
         if let Some(id) = self.get(&format!("image:{name}")) {
             return id;
         }
-        let next = u32::try_from(self.typed.len()).unwrap_or(u32::MAX);
-        *self.typed.entry(name.into()).or_insert(Id(TYPED.saturating_add(next)))
+        self.apart(&format!("image:{name}"))
+    }
+
+    /// The number of what is there for the page alone, as an entry of a menu: it comes after all others, so that what is
+    /// looked at does not change any other number.
+    pub(crate) fn apart(&mut self, name: &str) -> Id {
+        let next = u32::try_from(self.apart.len()).unwrap_or(u32::MAX);
+        *self.apart.entry(name.into()).or_insert(Id(APART.saturating_add(next)))
     }
 
     /// The number of a program that a person started.

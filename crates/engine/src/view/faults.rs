@@ -42,7 +42,7 @@ pub(super) fn items(session: &mut Session) -> Vec<Arc<FaultItem>> {
     let rows = found
         .into_iter()
         .map(|(key, name, note, on)| FaultItem {
-            id: session.ids.of(&format!("fault:{key}")),
+            id: session.ids.apart(&format!("fault:{key}")),
             key,
             name,
             note,

@@ -44,7 +44,7 @@ fn what_is_wrong_says_where_and_what_to_do() {
         ("## Afterwards\n\nWell done.", "", 0, "There is no debrief"),
         ("answer: pods count", "answer: many", 18, "is not understood"),
         ("because: You see them.", "why: x", 18, "has no because"),
-        ("say: Three are ready.", "say: [", 13, ""),
+        ("say: Three are ready.", "say: [", 15, ""),
         ("---\n\nThree", "\n\nThree", 1, "no end"),
     ] {
         assert!(GOOD.contains(from), "{from}");

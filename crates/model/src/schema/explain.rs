@@ -110,6 +110,6 @@ mod tests {
         assert!(containers.fields.iter().any(|f| f.name == "image" && f.holds == "string"));
         assert_eq!(of(&["spec", "nothing"]), Err("nothing".to_owned()));
         assert!(explain("v1", "Nothing", &[], 1).is_none());
-        assert!(explain("apiextensions.k8s.io/v1", "CustomResourceDefinition", &[], 99).is_some());
+        assert!(explain("apps/v1", "StatefulSet", &[], 99).is_some());
     }
 }
