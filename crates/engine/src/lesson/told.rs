@@ -100,21 +100,21 @@ fn watch(session: &Session) -> Option<Arc<Watch>> {
     Some(watch)
 }
 
+/// The first question that has come up and was not answered. None while the solution is shown.
 fn waiting(lesson: &Lesson, watch: &Watch, inputs: &[Saved]) -> Option<u32> {
+    if inputs.iter().any(|s| matches!(s, Saved::Shown)) {
+        return None;
+    }
     let answered =
         |i: usize| inputs.iter().any(|s| matches!(s, Saved::Predicted { index, .. } if *index as usize == i));
     let due = (0..lesson.predictions.len()).find(|i| watch.due[*i].is_some() && !answered(*i))?;
     u32::try_from(due).ok()
 }
 
-/// The question that waits at the moment that is looked at. None while the solution is shown.
+/// The question that waits at the moment that is looked at.
 pub(crate) fn asks(session: &Session) -> Option<u32> {
     let lesson = session.lesson.as_ref()?;
-    let inputs = inputs(session);
-    if inputs.iter().any(|s| matches!(s, Saved::Shown)) {
-        return None;
-    }
-    waiting(lesson, &*watch(session)?, inputs)
+    waiting(lesson, &*watch(session)?, inputs(session))
 }
 
 /// The same for the present, without a look at the clock.
