@@ -109,6 +109,10 @@ fn pod_gap(pod: &Pod) -> Option<Measure> {
         return None;
     }
     if status.phase == "Failed" {
+        // A job counts its failed pods and makes others: such a pod is at its end, and the job says what is open.
+        if pod.metadata.controller().is_some_and(|owner| owner.kind == "Job") {
+            return None;
+        }
         return Some(Measure::stage("ready", "failed", 7));
     }
     let is_true = |name: &str| pod.condition(name).is_some_and(|c| c.status == "True");
@@ -141,6 +145,18 @@ mod tests {
     use super::*;
     use kubestep_model::Kind;
     use serde_json::json;
+
+    #[test]
+    fn a_failed_pod_of_a_job_is_at_its_end() {
+        let pod = |owner: &str| {
+            let owners =
+                json!([{"apiVersion": "v1", "kind": owner, "name": "x", "uid": "u", "controller": true}]);
+            let value = json!({"metadata": {"name": "x-1", "ownerReferences": owners}, "status": {"phase": "Failed"}});
+            serde_json::from_value::<Pod>(value).expect("a pod")
+        };
+        assert_eq!(pod_gap(&pod("Job")), None);
+        assert!(pod_gap(&pod("ReplicaSet")).is_some());
+    }
 
     fn deployment(status: serde_json::Value) -> Object {
         let value = json!({"metadata": {"name": "web", "generation": 2}, "spec": {"replicas": 3, "progressDeadlineSeconds": 600,
