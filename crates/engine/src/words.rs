@@ -5,8 +5,11 @@ pub(crate) mod deed;
 pub(crate) mod who;
 
 use crate::session::Session;
-use kubestep_cluster::{Input, InputKind, World};
-use kubestep_model::{Deployment, Key, Kind, Request, Verb};
+use kubestep_cluster::{ClientState, Input, InputKind, World};
+use kubestep_model::{
+    Answer, Deployment, Key, Request, Verb,
+    client::{ClientAsk, ClientTold},
+};
 use kubestep_protocol::{Chunk, Rich, Span};
 
 pub(crate) use deed::{sentence, sentences, short_deed};
@@ -76,24 +79,25 @@ pub(crate) fn selects_nothing(service: &Key) -> Rich {
         .then(Span::Words(" selects nothing that is ready.".into()))
 }
 
-/// What exit 0 of an apply told, and what it did not.
-pub(crate) fn card(session: &Session, output: &[Chunk]) -> (Vec<String>, Vec<String>) {
+/// What exit 0 of an apply told, and what it did not: from its own answers, whatever was written since.
+pub(crate) fn card(client: &ClientState, output: &[Chunk]) -> (Vec<String>, Vec<String>) {
     let text: String = output.iter().map(|c| c.text.as_str()).collect();
     let mut told = vec!["the file is valid".to_string()];
-    let deployment = session
-        .world()
-        .store()
-        .list(Kind::Deployment, None)
-        .filter_map(|o| o.get::<Deployment>())
-        .find(|d| text.contains(&format!("deployment.apps/{} ", d.metadata.name)));
+    let stored = client.told.iter().rev().find_map(|turn| match (&turn.ask, &turn.told) {
+        (ClientAsk::Api(request), ClientTold::Reply(Ok(Answer::Object { object, .. }))) => {
+            let writes = matches!(request.verb, Verb::Create { .. } | Verb::Patch { .. });
+            object.get::<Deployment>().filter(|_| writes)
+        }
+        _ => None,
+    });
     if text.contains("unchanged") && !text.contains("configured") && !text.contains("created") {
         told.push("nothing had to be stored".into());
-    } else if let Some(d) = deployment {
+    } else if let Some(d) = stored {
         told.push(format!("generation {} is stored", d.metadata.generation));
     } else {
         told.push("the object is stored".into());
     }
-    let not = if text.contains("deployment") {
+    let not = if text.contains("deployment.apps/") {
         ["that the image exists", "that a pod started"]
     } else {
         ["that a loop has seen it", "that it does what you meant"]

@@ -106,7 +106,7 @@ fn apply(session: &Session) -> Option<ApplyOut> {
         session.world().clients().filter(|(_, c)| c.terminal == APPLY).max_by_key(|(id, _)| **id)?;
     let output = chunks(client);
     let exit = client.ended.map(|(code, _)| code);
-    let (told, not_told) = if exit == Some(0) { words::card(session, &output) } else { (vec![], vec![]) };
+    let (told, not_told) = if exit == Some(0) { words::card(client, &output) } else { (vec![], vec![]) };
     let place = output.iter().find_map(|c| words::place_in(&c.text));
     let records = session.history.branches()[session.history.branch()]
         .moments
