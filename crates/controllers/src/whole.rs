@@ -1,11 +1,17 @@
 //! Reading and writing the kinds that the store keeps whole.
 
 use kubestep_control::{Cx, Halt, View};
-use kubestep_model::{Answer, Body, Key, Kind, Object, Reply, Status, Subresource, Verb, Whole};
+use kubestep_model::{Answer, Body, Key, Kind, Object, ObjectMeta, Reply, Status, Subresource, Verb, Whole};
 
 /// An object from the cache, as a struct.
 pub(crate) fn get<W: Whole>(view: &View, namespace: &str, name: &str) -> Option<W> {
     view.object(&Key::new(W::KIND, namespace, name)).and_then(W::read)
+}
+
+/// The owner of this kind that manages an object, if the cache has the very same. Upstream: resolveControllerRef.
+pub(crate) fn controller_of<W: Whole>(view: &View, object: &ObjectMeta) -> Option<W> {
+    let reference = object.controller().filter(|reference| reference.kind == W::KIND.name())?;
+    get::<W>(view, &object.namespace, &reference.name).filter(|owner| owner.meta().uid == reference.uid)
 }
 
 /// All objects of a kind in a namespace, as structs.
@@ -13,7 +19,7 @@ pub(crate) fn list<W: Whole>(view: &View, namespace: &str) -> impl Iterator<Item
     view.objects_of(W::KIND, Some(namespace)).filter_map(W::read)
 }
 
-fn key<W: Whole>(object: &W) -> Key {
+pub(crate) fn key<W: Whole>(object: &W) -> Key {
     Key::new(W::KIND, object.meta().namespace.clone(), object.meta().name.clone())
 }
 

@@ -11,9 +11,7 @@ const BATCH: Duration = Duration::from_secs(1);
 
 /// The job that a pod names as its owner, if it is the very same. Upstream: resolveControllerRef.
 pub(super) fn job_of(view: &View, pod: &ObjectMeta) -> Option<Job> {
-    let reference = pod.controller().filter(|reference| reference.kind == Job::KIND.name())?;
-    let job: Job = whole::get(view, &pod.namespace, &reference.name)?;
-    (job.metadata.uid == reference.uid).then_some(job)
+    whole::controller_of(view, pod)
 }
 
 /// Upstream: addJob, updateJob, deleteJob.

@@ -1,9 +1,11 @@
 //! Which ReplicaSets a change wakes. Upstream: replica_set.go, the event handlers (v1.37).
 
-use crate::claim::matching;
+use crate::{
+    claim::matching,
+    pod_wakes::{Leaving, PodWakes},
+};
 use kubestep_control::{Change, View, Wake};
-use kubestep_model::{ObjectMeta, OwnerReference, Pod, ReplicaSet, Resource};
-use std::time::Duration;
+use kubestep_model::{Key, ObjectMeta, OwnerReference, Pod, ReplicaSet, Resource};
 
 /// Every change of a ReplicaSet wakes it.
 pub(super) fn replica_set(change: &Change, _: &View) -> Vec<Wake> {
@@ -16,12 +18,9 @@ fn resolve<'v>(view: &'v View, namespace: &str, reference: &OwnerReference) -> O
     found.filter(|set| set.metadata.uid == reference.uid)
 }
 
-fn owner<'v>(view: &'v View, pod: &ObjectMeta) -> Option<&'v ReplicaSet> {
-    pod.controller().and_then(|reference| resolve(view, &pod.namespace, reference))
-}
-
-fn wake_owner(view: &View, pod: &Pod) -> Vec<Wake> {
-    owner(view, &pod.metadata).map(|set| Wake::now(set.key())).into_iter().collect()
+fn owner(view: &View, pod: &ObjectMeta) -> Option<(Key, i32)> {
+    let set = pod.controller().and_then(|reference| resolve(view, &pod.namespace, reference))?;
+    Some((set.key(), set.spec.min_ready_seconds))
 }
 
 /// All that might want to adopt an orphan. Upstream: getPodReplicaSets.
@@ -33,44 +32,7 @@ fn candidates(view: &View, pod: &Pod) -> Vec<Wake> {
 
 /// Upstream: addPod, updatePod, deletePod.
 pub(super) fn pod(change: &Change, view: &View) -> Vec<Wake> {
-    let (old, new) = (change.old.as_ref().and_then(Pod::of), change.new.as_ref().and_then(Pod::of));
-    match (old, new) {
-        (None, None) => Vec::new(),
-        (Some(old), None) => wake_owner(view, old),
-        (None, Some(new)) if new.metadata.controller().is_some() || new.metadata.is_terminating() => {
-            wake_owner(view, new)
-        }
-        (None, Some(new)) => candidates(view, new),
-        (Some(old), Some(new)) if old.metadata.resource_version == new.metadata.resource_version => {
-            Vec::new()
-        }
-        (Some(old), Some(new)) => updated(view, old, new),
-    }
-}
-
-fn updated(view: &View, old: &Pod, new: &Pod) -> Vec<Wake> {
-    let relabelled = old.metadata.labels != new.metadata.labels;
-    if new.metadata.is_terminating() {
-        // Asked to go: the replacement need not wait until it is gone.
-        let mut wakes = wake_owner(view, new);
-        if relabelled {
-            wakes.extend(wake_owner(view, old));
-        }
-        return wakes;
-    }
-    let moved = old.metadata.controller() != new.metadata.controller();
-    let mut wakes = if moved { wake_owner(view, old) } else { Vec::new() };
-    if new.metadata.controller().is_some() {
-        let Some(set) = owner(view, &new.metadata) else { return wakes };
-        wakes.push(Wake::now(set.key()));
-        let min_ready = u64::try_from(set.spec.min_ready_seconds).unwrap_or(0);
-        if min_ready > 0 && !old.is_ready() && new.is_ready() {
-            wakes.push(Wake::after(set.key(), Duration::from_secs(min_ready)));
-        }
-    } else if moved || relabelled {
-        wakes.extend(candidates(view, new));
-    }
-    wakes
+    PodWakes { owner, candidates, margin: 0, leaving: Leaving::OwnerAndFormer }.of(change, view)
 }
 
 #[cfg(test)]

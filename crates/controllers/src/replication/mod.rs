@@ -3,13 +3,13 @@
 //! Upstream: pkg/controller/replication (v1.37), which runs the ReplicaSet loop behind a conversion, as here.
 
 use crate::{
+    pod_wakes::{Leaving, PodWakes},
     replicaset::{Face, as_replica_set, sync_replica_set},
     stop::flow,
     whole,
 };
 use kubestep_control::{Change, Controller, Cx, Done, Flow, View, Wake, Watch};
-use kubestep_model::{Key, Kind, ObjectMeta, Pod, ReplicationController, Resource, Whole};
-use std::time::Duration;
+use kubestep_model::{Key, Kind, ObjectMeta, Pod, ReplicationController, Whole};
 
 /// The replication manager.
 #[derive(Debug)]
@@ -48,15 +48,9 @@ fn controller_changed(change: &Change, _: &View) -> Vec<Wake> {
     vec![Wake::now(change.key.clone())]
 }
 
-/// Upstream: resolveControllerRef.
-fn owner(view: &View, pod: &ObjectMeta) -> Option<ReplicationController> {
-    let reference = pod.controller().filter(|r| r.kind == ReplicationController::KIND.name())?;
-    let found: ReplicationController = whole::get(view, &pod.namespace, &reference.name)?;
-    (found.metadata.uid == reference.uid).then_some(found)
-}
-
-fn wake_owner(view: &View, pod: &Pod) -> Vec<Wake> {
-    owner(view, &pod.metadata).map(|found| Wake::now(found.to_object().key())).into_iter().collect()
+fn owner(view: &View, pod: &ObjectMeta) -> Option<(Key, i32)> {
+    let found: ReplicationController = whole::controller_of(view, pod)?;
+    Some((whole::key(&found), found.spec.min_ready_seconds))
 }
 
 /// All that might want to adopt an orphan.
@@ -73,35 +67,7 @@ fn candidates(view: &View, pod: &Pod) -> Vec<Wake> {
 
 /// Upstream: addPod, updatePod, deletePod of the ReplicaSet controller.
 fn pod_changed(change: &Change, view: &View) -> Vec<Wake> {
-    let (old, new) = (change.old.as_ref().and_then(Pod::of), change.new.as_ref().and_then(Pod::of));
-    match (old, new) {
-        (None, None) => Vec::new(),
-        (Some(old), None) => wake_owner(view, old),
-        (Some(old), Some(new)) if old.metadata.resource_version == new.metadata.resource_version => {
-            Vec::new()
-        }
-        (_, Some(new)) if new.metadata.is_terminating() => wake_owner(view, new),
-        (None, Some(new)) if new.metadata.controller().is_some() => wake_owner(view, new),
-        (None, Some(new)) => candidates(view, new),
-        (Some(old), Some(new)) => updated(view, old, new),
-    }
-}
-
-fn updated(view: &View, old: &Pod, new: &Pod) -> Vec<Wake> {
-    let moved = old.metadata.controller() != new.metadata.controller();
-    let mut wakes = if moved { wake_owner(view, old) } else { Vec::new() };
-    if new.metadata.controller().is_some() {
-        let Some(found) = owner(view, &new.metadata) else { return wakes };
-        let key = found.to_object().key();
-        wakes.push(Wake::now(key.clone()));
-        let min_ready = u64::try_from(found.spec.min_ready_seconds).unwrap_or(0);
-        if min_ready > 0 && !old.is_ready() && new.is_ready() {
-            wakes.push(Wake::after(key, Duration::from_secs(min_ready)));
-        }
-    } else if moved || old.metadata.labels != new.metadata.labels {
-        wakes.extend(candidates(view, new));
-    }
-    wakes
+    PodWakes { owner, candidates, margin: 0, leaving: Leaving::Owner }.of(change, view)
 }
 
 #[cfg(test)]
@@ -120,7 +86,8 @@ mod tests {
         }))
         .expect("a controller");
         let key = controller.to_object().key();
-        let done = pass(&ReplicationManager, key.clone(), vec![controller.to_object()], Instant::START, vec![]);
+        let done =
+            pass(&ReplicationManager, key.clone(), vec![controller.to_object()], Instant::START, vec![]);
         assert_eq!(done.pods.len(), 2);
         let owner = &done.pods[0]["metadata"]["ownerReferences"][0];
         assert_eq!((&owner["kind"], &owner["apiVersion"]), (&json!("ReplicationController"), &json!("v1")));
