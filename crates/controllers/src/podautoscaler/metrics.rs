@@ -60,7 +60,9 @@ pub(super) fn look_up(spec: &MetricSpec, namespace: &str) -> Missing {
         let event = format!(
             "unable to get external metric {namespace}/{name}/nil: unable to fetch metrics from external metrics API: the server could not find the requested resource (get {name}.external.metrics.k8s.io)"
         );
-        let error = format!("failed to get {name} external metric value: failed to get {name} external metric: {event}");
+        let error = format!(
+            "failed to get {name} external metric value: failed to get {name} external metric: {event}"
+        );
         return Missing { reason: "FailedGetExternalMetric", event, error };
     }
     let error = format!("unknown metric source type \"{}\"", spec.r#type);

@@ -57,7 +57,14 @@ impl Controller for HorizontalController {
 }
 
 /// Upstream: setCondition.
-fn set(scaler: &mut HorizontalPodAutoscaler, now: Instant, r#type: &str, holds: bool, reason: &str, text: String) {
+fn set(
+    scaler: &mut HorizontalPodAutoscaler,
+    now: Instant,
+    r#type: &str,
+    holds: bool,
+    reason: &str,
+    text: String,
+) {
     let status = if holds { "True" } else { "False" };
     let conditions = &mut scaler.status.conditions;
     let place = conditions.iter().position(|c| c.r#type == r#type).unwrap_or_else(|| {
@@ -85,7 +92,10 @@ fn target(scaler: &HorizontalPodAutoscaler) -> Result<Key, String> {
 }
 
 /// Reads the scale of what is scaled.
-fn scale_of(cx: &mut Cx<'_>, scaler: &HorizontalPodAutoscaler) -> Result<Result<(Key, Arc<Value>), String>, Halt> {
+fn scale_of(
+    cx: &mut Cx<'_>,
+    scaler: &HorizontalPodAutoscaler,
+) -> Result<Result<(Key, Arc<Value>), String>, Halt> {
     let key = match target(scaler) {
         Ok(key) => key,
         Err(text) => return Ok(Err(text)),

@@ -55,11 +55,7 @@ impl Ratio {
 }
 
 /// Upstream: GetResourceUtilizationRatio.
-fn ratio(
-    usage: &BTreeMap<&str, i64>,
-    requests: &BTreeMap<&str, i64>,
-    target: i32,
-) -> Result<Ratio, String> {
+fn ratio(usage: &BTreeMap<&str, i64>, requests: &BTreeMap<&str, i64>, target: i32) -> Result<Ratio, String> {
     let known = usage.iter().filter_map(|(name, used)| Some((used, requests.get(name)?)));
     let (used, asked) = known.fold((0i64, 0i64), |(a, b), (used, asked)| (a + used, b + asked));
     if asked == 0 {

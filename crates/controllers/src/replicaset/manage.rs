@@ -91,12 +91,7 @@ fn create(cx: &mut Cx<'_>, set: &ReplicaSet, face: &Face, number: usize) -> Resu
                 ),
                 Err(status) if namespace_terminating(&status) => super::wait_in_vain(cx, set),
                 Err(status) => {
-                    cx.event(
-                        about,
-                        "Warning",
-                        "FailedCreate",
-                        format!("Error creating: {}", status.message),
-                    );
+                    cx.event(about, "Warning", "FailedCreate", format!("Error creating: {}", status.message));
                     failure.get_or_insert(status);
                 }
             }

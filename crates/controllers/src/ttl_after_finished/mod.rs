@@ -111,7 +111,8 @@ mod tests {
     #[test]
     fn a_job_goes_when_its_time_is_over() {
         let job = |status: &str| {
-            let condition = json!({"type": "Complete", "status": status, "lastTransitionTime": "2026-11-29T12:00:00Z"});
+            let condition =
+                json!({"type": "Complete", "status": status, "lastTransitionTime": "2026-11-29T12:00:00Z"});
             let job: Job = serde_json::from_value(json!({
                 "metadata": {"name": "once", "namespace": "default", "uid": "u"},
                 "spec": {"ttlSecondsAfterFinished": 60}, "status": {"conditions": [condition]},

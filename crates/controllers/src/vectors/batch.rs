@@ -54,7 +54,9 @@ pub(super) fn job_sync(input: &Value) -> Value {
     let Some(job) = object(Job::KIND, &input["job"]) else { return json!({ "error": "no job" }) };
     let outcome = run(&JobController, input, job.clone(), ("pods", Kind::Pod));
     let index = |pod: &Value| {
-        pod.pointer("/metadata/annotations/batch.kubernetes.io~1job-completion-index").cloned().unwrap_or_default()
+        pod.pointer("/metadata/annotations/batch.kubernetes.io~1job-completion-index")
+            .cloned()
+            .unwrap_or_default()
     };
     let event = |e: &kubestep_control::EventNote| {
         let text = match e.message.strip_prefix("Created pod: ") {
@@ -104,7 +106,9 @@ fn as_recorded(mut action: Value) -> Value {
     if let Some(meta) = action.pointer_mut("/object/metadata").and_then(Value::as_object_mut) {
         meta.remove("namespace");
     }
-    for reference in action.pointer_mut("/change/status/active").and_then(Value::as_array_mut).into_iter().flatten() {
+    for reference in
+        action.pointer_mut("/change/status/active").and_then(Value::as_array_mut).into_iter().flatten()
+    {
         let is_new = reference["uid"].is_null();
         if let Some(fields) = reference.as_object_mut().filter(|_| is_new) {
             fields.remove("namespace");

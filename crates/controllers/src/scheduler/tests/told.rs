@@ -1,8 +1,8 @@
 //! Every code of a note has a sentence, here and in the controllers of endpoints.
 
 use crate::{
-    cronjob, daemonset, endpoints, endpointslice, job, podautoscaler, scheduler::sentences, sentences::Sentence,
-    statefulset, ttl_after_finished,
+    cronjob, daemonset, endpoints, endpointslice, job, podautoscaler, scheduler::sentences,
+    sentences::Sentence, statefulset, ttl_after_finished,
 };
 use std::{collections::BTreeSet, fs, path::Path};
 
