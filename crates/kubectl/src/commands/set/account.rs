@@ -2,26 +2,12 @@
 
 use super::{find, patch_pod_specs};
 use crate::{
-    args::{Args, Flag, Takes, flag, not_done},
-    commands::common::{ALL, DRY_RUN, FIELD_MANAGER, FILENAME, OUTPUT, RECURSIVE, SELECTOR, TEMPLATE},
+    args::Args,
     kc::{Flow, Kc},
 };
 
-pub(in crate::commands) const FLAGS: &[Flag] = &[
-    FILENAME,
-    RECURSIVE,
-    OUTPUT,
-    SELECTOR,
-    ALL,
-    TEMPLATE,
-    DRY_RUN,
-    FIELD_MANAGER,
-    flag("record", Takes::Bool),
-    flag("show-managed-fields", Takes::Bool),
-    flag("allow-missing-template-keys", Takes::Bool),
-    not_done("local", Takes::Bool),
-    not_done("kustomize", Takes::Text),
-];
+/// The same as of `set image`.
+pub(in crate::commands) use super::image::FLAGS;
 
 pub(in crate::commands) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     let Some((account, resources)) = args.words.split_last() else {
