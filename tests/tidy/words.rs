@@ -24,6 +24,8 @@ const ENGINE: &[&str] = &[
     "crates/engine/src",
 ];
 
+const SORT: &str = "5 kB of wasm for each: kubestep_model::arrange";
+
 const BANS: &[Ban] = &[
     Ban { word: concat!("TO", "DO"), below: &[], why: "do it, or say in FIDELITY.md what is left out" },
     Ban { word: concat!("FIX", "ME"), below: &[], why: "do it, or say in FIDELITY.md what is left out" },
@@ -52,6 +54,12 @@ const BANS: &[Ban] = &[
     Ban { word: concat!("thread_", "rng"), below: ENGINE, why: "chance is the world's dice" },
     Ban { word: concat!("Default", "Hasher"), below: ENGINE, why: "hash canonical bytes of fixed width" },
     Ban { word: concat!("println", "!"), below: ENGINE, why: "the engine does no I/O" },
+    Ban { word: concat!(".sor", "t("), below: ENGINE, why: SORT },
+    Ban { word: concat!(".sor", "t_by("), below: ENGINE, why: SORT },
+    Ban { word: concat!(".sor", "t_by_key("), below: ENGINE, why: SORT },
+    Ban { word: concat!(".sor", "t_unstable("), below: ENGINE, why: SORT },
+    Ban { word: concat!(".sor", "t_unstable_by("), below: ENGINE, why: SORT },
+    Ban { word: concat!(".sor", "t_unstable_by_key("), below: ENGINE, why: SORT },
     Ban { word: concat!("on_", "tick"), below: &["crates", "web"], why: "what happens is called a step" },
     Ban { word: concat!("Tick", "ed"), below: &["crates", "web"], why: "what happens is called a step" },
 ];

@@ -3,6 +3,7 @@
 //! Upstream: pkg/registry/core/service/storage, alloc.go, and pkg/registry/core/service/ipallocator (v1.37).
 
 use crate::{service_fields, turn::Turn, validation::field::Errors};
+use kubestep_model::arrange::Gather;
 use kubestep_model::{Custom, Key, Kind, Object, ObjectMeta, Service, Status};
 use serde_json::json;
 use std::{collections::BTreeSet, net::Ipv4Addr, sync::Arc};
@@ -119,7 +120,7 @@ fn node_ports(errors: &mut Errors, turn: &mut Turn<'_>, service: &mut Service, o
         return;
     }
     let mut used = used_ports(turn, service);
-    let own: BTreeSet<i32> = old.into_iter().flat_map(|o| o.spec.ports.iter().map(|p| p.node_port)).collect();
+    let own: BTreeSet<i32> = old.into_iter().flat_map(|o| o.spec.ports.iter().map(|p| p.node_port)).gather();
     let mut mine: Vec<(String, i32)> = vec![];
     for (i, port) in service.spec.ports.iter_mut().enumerate() {
         let number = port.node_port;

@@ -4,6 +4,7 @@
 //! pkg/registry/core/service/strategy.go (dropTypeDependentFields) (v1.37).
 
 use kubestep_model::Service;
+use kubestep_model::arrange::Gather;
 use std::collections::BTreeMap;
 
 /// `clusterIP` is the first of `clusterIPs`; a client that sets only one of them means both.
@@ -41,7 +42,7 @@ pub(crate) fn keep_given_values(new: &mut Service, old: &Service) {
     if has_node_ports(&was.r#type) && has_node_ports(&spec.r#type) {
         let mut used: Vec<i32> = spec.ports.iter().map(|p| p.node_port).collect();
         used.retain(|n| *n != 0 && was.ports.iter().any(|p| p.node_port == *n));
-        let by_name: BTreeMap<&str, i32> = was.ports.iter().map(|p| (p.name.as_str(), p.node_port)).collect();
+        let by_name: BTreeMap<&str, i32> = was.ports.iter().map(|p| (p.name.as_str(), p.node_port)).gather();
         for port in spec.ports.iter_mut().filter(|p| p.node_port == 0) {
             if let Some(number) = by_name.get(port.name.as_str()).filter(|n| !used.contains(n)) {
                 port.node_port = *number;

@@ -7,12 +7,13 @@ use crate::{
 use kubestep_apiserver::LogEntry;
 use kubestep_control::{Change, Controller, View};
 use kubestep_controllers::ALL;
+use kubestep_model::arrange::Gather;
 use kubestep_model::{Instant, Kind, Pod, Revision};
 use std::{collections::BTreeSet, sync::Arc};
 
 /// Kinds that the controller manager watches.
 pub(crate) fn manager_kinds() -> BTreeSet<Kind> {
-    ALL.iter().flat_map(|c| c.watches()).map(|w| w.kind).collect()
+    ALL.iter().flat_map(|c| c.watches()).map(|w| w.kind).gather()
 }
 
 impl World {
@@ -48,11 +49,8 @@ impl World {
                 let of = |o: &Option<kubestep_model::Object>| {
                     o.as_ref().and_then(|o| o.get::<Pod>()).map(|p| p.spec.node_name.clone())
                 };
-                let nodes: BTreeSet<_> = [of(&entry.old), of(&entry.new)]
-                    .into_iter()
-                    .flatten()
-                    .filter(|n| !n.is_empty())
-                    .collect();
+                let nodes: BTreeSet<_> =
+                    [of(&entry.old), of(&entry.new)].into_iter().flatten().filter(|n| !n.is_empty()).gather();
                 found.extend(nodes.into_iter().map(ProcessId::Kubelet));
             }
             Kind::Node => found.push(ProcessId::Kubelet(entry.key.name.clone())),

@@ -2,6 +2,7 @@
 //! Upstream: client-go/util/workqueue.
 
 use imbl::{OrdMap, OrdSet, Vector};
+use kubestep_model::arrange::Arrange;
 use kubestep_model::{Instant, Key};
 use std::time::Duration;
 
@@ -80,7 +81,7 @@ impl Queue {
     pub fn wake(&mut self, now: Instant) {
         let mut due: Vec<(Instant, Key)> =
             self.delayed.iter().filter(|(_, at)| **at <= now).map(|(k, at)| (*at, k.clone())).collect();
-        due.sort();
+        due.arrange();
         for (_, key) in due {
             self.delayed.remove(&key);
             self.add(key);

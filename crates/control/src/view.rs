@@ -58,7 +58,11 @@ impl View {
     }
 
     /// The same for a kind without a struct of its own in the store.
-    pub fn objects_owned_by<'a>(&'a self, uid: &str, kind: Kind) -> impl Iterator<Item = &'a Object> + use<'a> {
+    pub fn objects_owned_by<'a>(
+        &'a self,
+        uid: &str,
+        kind: Kind,
+    ) -> impl Iterator<Item = &'a Object> + use<'a> {
         let uid: Arc<str> = uid.into();
         let from = (uid.clone(), Key::new(kind, "", ""));
         self.owned

@@ -4,6 +4,7 @@
 //! resource version gets a conflict, a create of a name that is there gets AlreadyExists.
 
 use kubestep_control::{Controller, Effect, EventNote, Note, Progress, Running, Told, View, run};
+use kubestep_model::arrange::Gather;
 use kubestep_model::{
     Answer, Body, Dice, Instant, Key, Kind, Object, Reason, Reply, Request, Status, Subresource, Verb,
 };
@@ -49,7 +50,7 @@ pub fn pass(
     now: Instant,
     refusals: Vec<Refusal>,
 ) -> Outcome {
-    let stored: BTreeMap<Key, Object> = objects.into_iter().map(|object| (object.key(), object)).collect();
+    let stored: BTreeMap<Key, Object> = objects.into_iter().map(|object| (object.key(), object)).gather();
     pass_behind(controller, key, &stored, stored.clone(), now, refusals)
 }
 

@@ -8,6 +8,7 @@ use crate::{
     whole,
 };
 use kubestep_control::{Cx, Halt};
+use kubestep_model::arrange::Arrange;
 use kubestep_model::{
     ControllerRevision, DeleteOptions, Key, LabelSelector, ObjectMeta, PodTemplateSpec, Status, Whole,
     text::hash::controller_revision_hash,
@@ -166,7 +167,7 @@ pub(crate) fn list(
 
 /// By number, then by age, then by name.
 pub(crate) fn sort(revisions: &mut [ControllerRevision]) {
-    revisions.sort_by(|a, b| {
+    revisions.arrange_by(|a, b| {
         let by = |r: &ControllerRevision| (r.revision, r.metadata.creation_timestamp);
         by(a).cmp(&by(b)).then_with(|| a.metadata.name.cmp(&b.metadata.name))
     });

@@ -6,6 +6,7 @@ use crate::{
 };
 use kubestep_cluster::{Act, Image, NodeAct as ClusterNode, NodeSpec, Pods};
 use kubestep_kubectl::{Shell, namespace_set};
+use kubestep_model::arrange::Gather;
 use kubestep_model::{Kind, Pod};
 use kubestep_protocol::{Command, Doc, ImageAct, NodeAct, ObjectRef, PodAct};
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
@@ -134,7 +135,7 @@ fn pod_act(session: &Session, pod: &ObjectRef, act: &PodAct) -> Result<Saved, St
 pub(crate) fn act_of(session: &Session, saved: &Saved) -> Act {
     match saved {
         Saved::Run { terminal, line, files } => {
-            let files: BTreeMap<String, String> = files.iter().cloned().collect();
+            let files: BTreeMap<String, String> = files.iter().cloned().gather();
             Act::Run {
                 terminal: *terminal,
                 program: Arc::new(Shell::new(line, Arc::new(files), &namespace(session, *terminal))),

@@ -7,6 +7,7 @@ use crate::{
     session::Session,
 };
 use edit::{block_end, lines, replace, slice, typo};
+use kubestep_model::arrange::Arrange;
 use kubestep_model::{Kind, Node, Quantity, ResourceQuota, yaml};
 use kubestep_protocol::{BreakItem, Doc};
 use serde_json::Value;
@@ -192,7 +193,7 @@ impl Broken<'_> {
             // The limit may not be below the request. What stands last is replaced first, so that places stay true.
             let mut places = vec![place];
             places.extend(self.part.exactly(&self.field("resources.limits.cpu")).map(|p| p.value));
-            places.sort_by_key(|p| std::cmp::Reverse((p.line, p.column)));
+            places.arrange_by_key(|p| std::cmp::Reverse((p.line, p.column)));
             let text = places.iter().try_fold(self.doc.text.clone(), |text: String, at| {
                 replace(&text, *at, &format!("\"{much}\""))
             })?;

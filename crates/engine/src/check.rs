@@ -12,6 +12,7 @@ use crate::{
     parts::{Part, parts},
     session::Session,
 };
+use kubestep_model::arrange::Arrange;
 use kubestep_model::{
     client::Stream,
     yaml::{self, ReadError, json},
@@ -54,9 +55,9 @@ pub(crate) fn check(session: &Session, doc: &Doc, version: u32) -> Checked {
         ));
     }
     checked.notes = notes::notes(session, &doc.text, &all);
-    checked.problems.sort_by_key(|p| (p.place.line, p.place.column));
+    checked.problems.arrange_by_key(|p| (p.place.line, p.place.column));
     checked.problems.truncate(MOST_PROBLEMS);
-    checked.notes.sort_by_key(|n| (n.place.line, n.place.column));
+    checked.notes.arrange_by_key(|n| (n.place.line, n.place.column));
     checked.notes.truncate(MOST_NOTES);
     checked.changes.truncate(MOST_CHANGES);
     checked

@@ -3,6 +3,7 @@
 use crate::session::Session;
 use kubestep_kubectl::{Following, following, makes, resources};
 use kubestep_model::Kind;
+use kubestep_model::arrange::Arrange;
 use kubestep_protocol::Completions;
 
 /// So many choices are offered.
@@ -39,7 +40,7 @@ const FILTERS: &[&str] = &["cut", "grep", "head", "kubectl", "sort", "tail", "un
 /// The line with what all choices have in common.
 fn finish(same: Completions, before: &str, partial: &str, mut found: Vec<String>) -> Completions {
     found.retain(|c| c.starts_with(partial));
-    found.sort();
+    found.arrange();
     found.dedup();
     match found.as_slice() {
         [] => same,

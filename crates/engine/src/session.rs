@@ -6,6 +6,7 @@ use kubestep_cluster::{
 };
 use kubestep_insight::Gaps;
 use kubestep_lessons::{lesson::Lesson, watch::Watch};
+use kubestep_model::arrange::Arrange;
 use kubestep_model::{Instant, Key, Object};
 use kubestep_protocol::{At, Doc, GapSpan, Id, Lane, Mark, ObjectRef, Timeline, Who};
 use std::{
@@ -470,7 +471,7 @@ fn images_in(text: &str) -> Vec<String> {
         (!value.is_empty() && value.len() <= 200 && value.chars().all(fits)).then(|| value.to_string())
     };
     let mut found: Vec<String> = text.lines().filter_map(image).take(MOST_IMAGES).collect();
-    found.sort();
+    found.arrange();
     found.dedup();
     found
 }

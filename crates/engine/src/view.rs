@@ -17,6 +17,7 @@ pub(crate) use rows::gap;
 
 use crate::session::Session;
 use kubestep_insight::verdict;
+use kubestep_model::arrange::Arrange;
 use kubestep_protocol::{Frame, Id};
 use std::sync::Arc;
 
@@ -62,6 +63,6 @@ fn share<T: PartialEq>(new: &mut [Arc<T>], old: &[Arc<T>], id: impl Fn(&T) -> Id
 }
 
 fn sorted<T>(mut rows: Vec<T>, id: impl Fn(&T) -> Id) -> Vec<Arc<T>> {
-    rows.sort_by_key(|r| id(r));
+    rows.arrange_by_key(|r| id(r));
     rows.into_iter().map(Arc::new).collect()
 }

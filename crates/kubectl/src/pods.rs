@@ -5,6 +5,7 @@ use crate::{
     fields::{Fields, label_selector},
     kc::{Flow, Kc},
 };
+use kubestep_model::arrange::Arrange;
 use kubestep_model::{Kind, Object, Pod, text::Selector};
 use std::{cmp::Reverse, sync::Arc};
 
@@ -35,7 +36,7 @@ pub(crate) fn of(kc: &mut Kc<'_>, object: &Object) -> Flow<Result<Vec<Arc<Pod>>,
     };
     let mut pods: Vec<Arc<Pod>> =
         items.into_iter().filter_map(|o| if let Object::Pod(p) = o { Some(p) } else { None }).collect();
-    pods.sort_by_key(|pod| rank(pod));
+    pods.arrange_by_key(|pod| rank(pod));
     Ok(Ok(pods))
 }
 

@@ -1,6 +1,7 @@
 //! Deployments and their replica sets, as kubectl sees them. Upstream: kubectl/pkg/util/deployment (v1.37).
 
 use crate::kc::{Flow, Kc};
+use kubestep_model::arrange::Arrange;
 use kubestep_model::{Deployment, Kind, Object, PodTemplateSpec, ReplicaSet};
 use std::sync::Arc;
 
@@ -32,7 +33,7 @@ pub fn split<'a>(
     sets: &'a [Arc<ReplicaSet>],
 ) -> (Option<&'a Arc<ReplicaSet>>, Vec<&'a Arc<ReplicaSet>>) {
     let mut sorted: Vec<&Arc<ReplicaSet>> = sets.iter().collect();
-    sorted.sort_by(|a, b| {
+    sorted.arrange_by(|a, b| {
         let key = |rs: &ReplicaSet| (rs.metadata.creation_timestamp, rs.metadata.name.clone());
         key(a).cmp(&key(b))
     });

@@ -4,6 +4,7 @@
 //! structs they stand for (what is left out when empty, what is `null`), so that reading and writing an object
 //! that a real API server stored gives equal JSON.
 
+pub mod arrange;
 pub mod client;
 pub mod cron;
 pub mod dice;

@@ -5,6 +5,7 @@
 
 use super::fields::{self, Set};
 use crate::{Store, store::LogEntry, store::Write, strategy};
+use kubestep_model::arrange::Arrange;
 use kubestep_model::{
     Key, Kind, Object,
     patch::LAST_APPLIED,
@@ -126,7 +127,7 @@ impl Managers {
             entry
         };
         let mut sorted: Vec<&Manager> = self.0.iter().collect();
-        sorted.sort_by_key(|m| (!m.applies, m.time.clone(), m.name.clone(), m.subresource.clone()));
+        sorted.arrange_by_key(|m| (!m.applies, m.time.clone(), m.name.clone(), m.subresource.clone()));
         sorted.into_iter().map(one).collect()
     }
 

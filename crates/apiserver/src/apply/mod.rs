@@ -10,6 +10,7 @@ mod typed;
 
 use crate::{create, decode, refuse, store::Write, turn::Turn, update};
 use fields::Set;
+use kubestep_model::arrange::Arrange;
 use kubestep_model::{
     Answer, Cause, Key, Kind, Object, PatchKind, Reason, Reply, Status, Subresource,
     patch::LAST_APPLIED,
@@ -118,7 +119,7 @@ fn refuse_conflicts<'a>(
         let lost = lost.filter(|path| own.as_ref().is_none_or(|own| !own.contains(*path)));
         conflicts.extend(lost.map(|path| (other.shown(kind), fields::shown(path))));
     }
-    conflicts.sort();
+    conflicts.arrange();
     let message = match conflicts.as_slice() {
         [] => return Ok(()),
         [(who, path)] => format!("Apply failed with 1 conflict: conflict with {who}: {path}"),

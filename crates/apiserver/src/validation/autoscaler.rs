@@ -6,6 +6,7 @@ use super::{
     field::{Errors, given, items, number, path_segment, text},
     workload,
 };
+use kubestep_model::arrange::Arrange;
 use kubestep_model::{LabelSelector, Quantity};
 use serde_json::Value;
 
@@ -101,7 +102,7 @@ fn metric(errors: &mut Errors, metric: &Value, field: &str) {
     }
     if there.len() > 1 {
         let mut others: Vec<&str> = there.into_iter().filter(|part| Some(*part) != expected).collect();
-        others.sort_unstable();
+        others.arrange();
         for part in others {
             errors.forbidden(&format!("{field}.{part}"), "must populate the given metric source only");
         }

@@ -7,6 +7,7 @@ use super::{
     field::{Errors, IMMUTABLE},
     resources, small, whole_kinds,
 };
+use kubestep_model::arrange::Arrange;
 use kubestep_model::{ConfigMap, Object, ResourceQuota, Secret, text::names};
 use serde_json::Value;
 
@@ -51,8 +52,8 @@ pub(super) fn changed(new: &Object, old: &Object, whole: &Value) -> Errors {
         }
         (Object::ResourceQuota(new), Object::ResourceQuota(old)) => {
             let mut scopes = (new.spec.scopes.clone(), old.spec.scopes.clone());
-            scopes.0.sort();
-            scopes.1.sort();
+            scopes.0.arrange();
+            scopes.1.arrange();
             if scopes.0 != scopes.1 {
                 let shown = serde_json::to_string(&new.spec.scopes).unwrap_or_default();
                 errors.invalid("spec.scopes", &shown, IMMUTABLE);

@@ -2,6 +2,7 @@
 //!
 //! Upstream: github.com/pmezard/go-difflib, which follows Python's difflib.
 
+use kubestep_model::arrange::Arrange;
 use std::collections::BTreeMap;
 
 /// So many lines stand around each difference.
@@ -84,7 +85,7 @@ fn matches(a: &[&str], b: &[&str]) -> Vec<Block> {
             }
         }
     }
-    found.sort_unstable();
+    found.arrange();
     found
 }
 

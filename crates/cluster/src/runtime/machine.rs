@@ -14,6 +14,7 @@ use kubestep_control::{
     ContainerConfig, ExecAnswer, MachineInfo, NodeSpec, Order, ProbeKind, Report, RuntimeContainer,
     RuntimeImage, RuntimePod, RuntimeState, Sandbox, StartRefusal, full_image_name,
 };
+use kubestep_model::arrange::Arrange;
 use kubestep_model::{Dice, Instant};
 use std::{sync::Arc, time::Duration};
 
@@ -261,7 +262,7 @@ impl Machine {
     pub fn logs(&self, pod: &str, container: &str, previous: bool) -> Option<Vec<(Instant, Arc<str>)>> {
         let mut runs: Vec<&Held> =
             self.containers.values().filter(|h| &*h.pod == pod && &*h.info.name == container).collect();
-        runs.sort_by_key(|h| std::cmp::Reverse(h.info.attempt));
+        runs.arrange_by_key(|h| std::cmp::Reverse(h.info.attempt));
         runs.get(usize::from(previous)).map(|h| h.disk.printed.iter().cloned().collect())
     }
 

@@ -3,6 +3,7 @@
 
 use crate::{stop::Step, whole};
 use kubestep_control::{Cx, Halt};
+use kubestep_model::arrange::{Arrange, Gather};
 use kubestep_model::{CronJob, DeleteOptions, Job, Key, Propagation, Whole};
 use std::collections::BTreeSet;
 
@@ -38,7 +39,9 @@ pub(super) fn clean_up(cx: &mut Cx<'_>, cron: &mut CronJob, jobs: &[Job]) -> Res
         let Some(limit) = limit.and_then(|limit| usize::try_from(limit).ok()) else { continue };
         let ended = |job: &&Job| job.finished().is_some_and(|c| c.r#type == end);
         let mut old: Vec<&Job> = jobs.iter().filter(ended).collect();
-        old.sort_by_key(|job| (job.status.start_time.map_or(i64::MAX, |t| t.0), job.metadata.name.clone()));
+        old.arrange_by_key(|job| {
+            (job.status.start_time.map_or(i64::MAX, |t| t.0), job.metadata.name.clone())
+        });
         for job in old.iter().take(old.len().saturating_sub(limit)) {
             cx.because(
                 "cron.trim-history",
@@ -91,7 +94,7 @@ pub(super) fn update(cx: &mut Cx<'_>, cron: &mut CronJob, jobs: &[Job], changed:
 
 /// Jobs that are listed and nowhere to be found.
 fn forget_missing(cx: &mut Cx<'_>, cron: &mut CronJob, jobs: &[Job], changed: &mut bool) -> Step<()> {
-    let there: BTreeSet<&str> = jobs.iter().map(|job| &*job.metadata.uid).collect();
+    let there: BTreeSet<&str> = jobs.iter().map(|job| &*job.metadata.uid).gather();
     let missing = cron.status.active.iter().filter(|reference| !there.contains(&*reference.uid));
     for reference in missing.cloned().collect::<Vec<_>>() {
         match whole::live::<Job>(cx, &reference.namespace, &reference.name)? {

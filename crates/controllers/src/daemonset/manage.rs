@@ -3,6 +3,7 @@
 use super::{ByNode, DaemonSet, fit::new_pod, nodes, nodes::Wishes, who};
 use crate::stop::{Step, aggregate, error, namespace_terminating};
 use kubestep_control::{Cx, Halt};
+use kubestep_model::arrange::Gather;
 use kubestep_model::{DeleteOptions, Node, Pod, Resource, Status, Whole};
 use std::collections::BTreeSet;
 
@@ -22,7 +23,7 @@ pub(super) fn manage(
         nodes::look(cx, set, node, pods.get(&*node.metadata.name), hash, &mut wishes);
     }
     // Pods for nodes that are gone are never placed, and nobody else would delete them.
-    let there: BTreeSet<&str> = nodes.iter().map(|node| &*node.metadata.name).collect();
+    let there: BTreeSet<&str> = nodes.iter().map(|node| &*node.metadata.name).gather();
     let lost = pods.iter().filter(|(node, _)| !there.contains(node.as_str())).flat_map(|(_, pods)| pods);
     wishes.delete.extend(lost.filter(|pod| pod.spec.node_name.is_empty()));
     sync_nodes(cx, set, wishes, hash)

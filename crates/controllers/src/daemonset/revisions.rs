@@ -9,6 +9,7 @@ use crate::{
     whole,
 };
 use kubestep_control::Cx;
+use kubestep_model::arrange::{Arrange, Gather};
 use kubestep_model::{ControllerRevision, DaemonSet, ObjectMeta, Pod, Status, Whole};
 use std::collections::BTreeSet;
 
@@ -79,7 +80,7 @@ fn keep_one(
     set: &DaemonSet,
     mut current: Vec<ControllerRevision>,
 ) -> Step<ControllerRevision> {
-    current.sort_by_key(|r| r.revision);
+    current.arrange_by_key(|r| r.revision);
     let Some(keep) = current.pop() else { return Err(error("no revision".into()).into()) };
     for other in current {
         let here = cx.view().owned_by::<Pod>(&set.metadata.uid);
@@ -160,9 +161,9 @@ pub(super) fn clean_up(
         return Ok(());
     }
     let live: BTreeSet<&str> =
-        pods.values().flatten().filter_map(|pod| pod.metadata.labels.get(HASH)).map(String::as_str).collect();
+        pods.values().flatten().filter_map(|pod| pod.metadata.labels.get(HASH)).map(String::as_str).gather();
     let mut sorted: Vec<&ControllerRevision> = old.iter().collect();
-    sorted.sort_by_key(|r| r.revision);
+    sorted.arrange_by_key(|r| r.revision);
     for revision in sorted.into_iter().filter(|r| !live.contains(hash_of(r))).take(surplus) {
         cx.because("ds.trim-history", vec![who(set), ("revision", revision.metadata.name.to_string())]);
         delete_revision(cx, revision)??;

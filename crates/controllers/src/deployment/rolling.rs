@@ -10,6 +10,7 @@ use super::{
 };
 use crate::stop::{Step, Stop, error};
 use kubestep_control::{Cx, Done};
+use kubestep_model::arrange::Arrange;
 use kubestep_model::{Deployment, ReplicaSet, Status};
 
 /// One pass: scales the new ReplicaSet up or the old ones down, never both. Upstream: rolloutRolling.
@@ -100,7 +101,7 @@ fn clean_unhealthy<'a>(
     mut old: Vec<Set<'a>>,
     most: i32,
 ) -> Step<(Vec<Set<'a>>, i32)> {
-    old.sort_by(|a, b| by_creation(a, b));
+    old.arrange_by(|a, b| by_creation(a, b));
     let mut total = 0i32;
     for set in &mut old {
         if total >= most {
@@ -140,7 +141,7 @@ fn scale_down_available<'a>(
         keep(cx, d, available, min_available);
         return Ok(0);
     }
-    old.sort_by(|a, b| by_creation(a, b));
+    old.arrange_by(|a, b| by_creation(a, b));
     let spare = available.wrapping_sub(min_available);
     let mut total = 0i32;
     for set in &old {

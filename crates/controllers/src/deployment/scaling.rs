@@ -8,6 +8,7 @@ use super::{
 use crate::stop::Step;
 use kubestep_control::Cx;
 use kubestep_model::Deployment;
+use kubestep_model::arrange::Arrange;
 use std::borrow::Cow;
 
 /// Gives a ReplicaSet another size and brings its annotations up to date; answers whether the size changed, and
@@ -72,9 +73,9 @@ fn proportionally<'a>(cx: &mut Cx<'a>, d: &Deployment, mut sets: Vec<Set<'a>>) -
     let allowed = if d.replicas() > 0 { d.replicas().wrapping_add(max_surge(d)) } else { 0 };
     let to_add = allowed.wrapping_sub(wanted(&sets));
     match to_add {
-        1.. => sets.sort_by(|a, b| by_size_newer(a, b)),
+        1.. => sets.arrange_by(|a, b| by_size_newer(a, b)),
         0 => {}
-        _ => sets.sort_by(|a, b| by_size_older(a, b)),
+        _ => sets.arrange_by(|a, b| by_size_older(a, b)),
     }
     let mut added = 0i32;
     let mut sizes: Vec<i32> = Vec::with_capacity(sets.len());

@@ -2,6 +2,7 @@
 //! Upstream: util/deployment_util.go and pkg/controller/controller_utils.go (v1.37).
 
 use crate::template::equal_ignore_hash;
+use kubestep_model::arrange::Arrange;
 use kubestep_model::{Deployment, ReplicaSet};
 use std::{borrow::Cow, cmp::Ordering};
 
@@ -31,7 +32,7 @@ pub(super) fn new_and_old<'a>(
     list: &[&'a ReplicaSet],
 ) -> (Option<&'a ReplicaSet>, Vec<Set<'a>>) {
     let mut sorted = list.to_vec();
-    sorted.sort_by(|a, b| by_creation(a, b));
+    sorted.arrange_by(|a, b| by_creation(a, b));
     let new = sorted.iter().copied().find(|set| equal_ignore_hash(&set.spec.template, &d.spec.template));
     let is_new = |set: &ReplicaSet| new.is_some_and(|new| new.metadata.uid == set.metadata.uid);
     (new, sorted.into_iter().filter(|set| !is_new(set)).map(Cow::Borrowed).collect())
@@ -53,7 +54,7 @@ pub fn find_active_or_latest<'a>(
     new: Option<&Cow<'a, ReplicaSet>>,
     old: &mut [Cow<'a, ReplicaSet>],
 ) -> Option<Cow<'a, ReplicaSet>> {
-    old.sort_by(|a, b| by_creation(b, a));
+    old.arrange_by(|a, b| by_creation(b, a));
     let mut active = active(&all(old, new));
     match active.len() {
         0 => new.or(old.first()).cloned(),

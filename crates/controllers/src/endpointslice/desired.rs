@@ -6,6 +6,7 @@ use super::{
     plan::port_key,
 };
 use kubestep_control::View;
+use kubestep_model::arrange::Gather;
 use kubestep_model::{
     Endpoint, EndpointConditions, EndpointPort, EndpointSlice, Labels, Node, ObjectMeta, ObjectReference,
     OwnerReference, Pod, Service,
@@ -109,7 +110,7 @@ pub(crate) fn target(pod: &Pod) -> ObjectReference {
 /// The labels of a service's slices. Upstream: setEndpointSliceLabels.
 pub(super) fn labels_for(service: &Service) -> Labels {
     let of_service = service.metadata.labels.iter().filter(|(key, _)| !is_reserved(key));
-    let mut labels: Labels = of_service.map(|(k, v)| (k.clone(), v.clone())).collect();
+    let mut labels: Labels = of_service.map(|(k, v)| (k.clone(), v.clone())).gather();
     if !has_address(service) {
         labels.insert(HEADLESS.into(), String::new());
     }

@@ -2,6 +2,7 @@
 //! Upstream: staging/src/k8s.io/endpointslice/util (v1.37).
 
 use kubestep_control::{Change, View, Wake};
+use kubestep_model::arrange::Gather;
 use kubestep_model::{Container, IntOrString, Key, Kind, Labels, Pod, Resource, Service, ServicePort};
 use std::collections::BTreeSet;
 
@@ -58,7 +59,7 @@ fn services_of(view: &View, pod: &Pod) -> BTreeSet<Key> {
     view.list::<Service>(Some(&pod.metadata.namespace))
         .filter(|s| !s.spec.selector.is_empty() && selects(&s.spec.selector, &pod.metadata.labels))
         .map(Service::key)
-        .collect()
+        .gather()
 }
 
 /// Whether a change of a pod changes its endpoint. Upstream: podEndpointsChanged.

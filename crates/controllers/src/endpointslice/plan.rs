@@ -6,6 +6,7 @@ use super::{
     members::has_endpoints,
 };
 use kubestep_control::View;
+use kubestep_model::arrange::{Arrange, Gather};
 use kubestep_model::{Endpoint, EndpointSlice, ObjectMeta, Service};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -43,7 +44,7 @@ type Identity<'e> = (Vec<&'e str>, &'e str, &'e str);
 /// Tells endpoints apart. Upstream: hashEndpoint.
 fn identity(endpoint: &Endpoint) -> Identity<'_> {
     let mut addresses: Vec<&str> = endpoint.addresses.iter().map(|a| &**a).collect();
-    addresses.sort_unstable();
+    addresses.arrange();
     let target = endpoint.target_ref.as_ref();
     let (namespace, name) = target.map_or(("", ""), |t| (&*t.namespace, &*t.name));
     (addresses, namespace, name)
@@ -99,7 +100,7 @@ fn existing<'a>(view: &'a View, service: &'a Service) -> impl Iterator<Item = &'
 fn address_types(service: &Service) -> BTreeSet<&'static str> {
     let families = service.spec.ip_families.iter();
     let named: BTreeSet<&'static str> =
-        families.filter_map(|family| ["IPv4", "IPv6"].into_iter().find(|known| known == family)).collect();
+        families.filter_map(|family| ["IPv4", "IPv6"].into_iter().find(|known| known == family)).gather();
     if !named.is_empty() {
         return named;
     }
@@ -216,7 +217,7 @@ fn of_ports(service: &Service, existing: &[&EndpointSlice], endpoints: &[Endpoin
             unchanged.push(slice);
         }
     }
-    plan.update.sort_by_key(|slice| std::cmp::Reverse(slice.endpoints.len()));
+    plan.update.arrange_by_key(|slice| std::cmp::Reverse(slice.endpoints.len()));
     let mut left: VecDeque<Endpoint> = left.endpoints.into_iter().flatten().cloned().collect();
     for slice in &mut plan.update {
         fill(slice, &mut left);

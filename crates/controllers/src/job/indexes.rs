@@ -1,6 +1,7 @@
 //! Which indexes of an indexed job are done, as the status writes them: `1,3-5,7`.
 //! Upstream: pkg/controller/job/indexed_job_utils.go (v1.37).
 
+use kubestep_model::arrange::{Arrange, Gather};
 use kubestep_model::{Container, EnvVar, Labels, Pod, PodTemplateSpec};
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -35,7 +36,7 @@ impl Intervals {
     pub fn with(&self, indexes: impl IntoIterator<Item = i32>) -> Self {
         let mut all: Vec<(i32, i32)> = self.0.clone();
         all.extend(indexes.into_iter().map(|i| (i, i)));
-        all.sort_unstable();
+        all.arrange();
         let mut merged: Vec<(i32, i32)> = Vec::with_capacity(all.len());
         for (first, last) in all {
             match merged.last_mut() {
@@ -120,7 +121,7 @@ pub(super) fn valid_index(pod: &Pod, completions: i32) -> Option<i32> {
 
 /// The indexes of pods. Upstream: getIndexes.
 pub(super) fn indexes<'p>(pods: impl IntoIterator<Item = &'p Pod>) -> BTreeSet<i32> {
-    pods.into_iter().filter_map(index_of).collect()
+    pods.into_iter().filter_map(index_of).gather()
 }
 
 /// Of active pods those that stand twice for an index or for none of the job's, and the rest.

@@ -16,6 +16,7 @@ use crate::{
     whole,
 };
 use kubestep_control::{Cx, Halt};
+use kubestep_model::arrange::{Arrange, Gather};
 use kubestep_model::{Job, JobStatus, Pod, Status, Whole};
 use std::collections::BTreeSet;
 
@@ -27,11 +28,11 @@ pub(super) fn track(cx: &mut Cx<'_>, pass: &mut Pass<'_>, mut changed: bool) -> 
     if pass.job.is_indexed() {
         // So that done indexes are entered in order.
         let mut pods = std::mem::take(&mut pass.pods);
-        pods.sort_by_key(|pod| index_of(pod).unwrap_or(-1));
+        pods.arrange_by_key(|pod| index_of(pod).unwrap_or(-1));
         pass.pods = pods;
     }
     let mut tracked: BTreeSet<String> =
-        pass.pods.iter().filter(|pod| is_tracked(pod)).map(|pod| pod.metadata.uid.to_string()).collect();
+        pass.pods.iter().filter(|pod| is_tracked(pod)).map(|pod| pod.metadata.uid.to_string()).gather();
     changed |= clean(&mut pass.job.status, &tracked);
     let Noted { remove, all, done } = note_ended(pass, &mut changed);
     enter_indexes(pass, &done, &mut changed);

@@ -2,6 +2,7 @@
 //! Upstream: pkg/kubelet/kubelet_pods.go, makeEnvironmentVariables.
 
 use super::{Ask, Cx, Kubelet, Uid, volumes::object_of, worker::Activity};
+use kubestep_model::arrange::Gather;
 use kubestep_model::{Container, Key, Kind, Object, Reply, Subresource, Verb};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -20,7 +21,7 @@ impl Kubelet {
             return Some(Ok(()));
         }
         let namespace = worker.pod.metadata.namespace.clone();
-        let objects: BTreeSet<(Kind, String)> = needed.iter().map(|r| (r.kind, r.name.clone())).collect();
+        let objects: BTreeSet<(Kind, String)> = needed.iter().map(|r| (r.kind, r.name.clone())).gather();
         if objects.iter().any(|o| !worker.volumes.config.contains_key(o)) {
             worker.volumes.config.clear();
             worker.volumes.config_left = objects.len();

@@ -4,6 +4,7 @@
 use super::{Ask, Cx, Kubelet, Timer};
 use imbl::OrdMap;
 use kubestep_control::{Change, RuntimeImage};
+use kubestep_model::arrange::Arrange;
 use kubestep_model::{
     Answer, Body, Instant, Key, Kind, Lease, Node, NodeCondition, ObjectMeta, ObjectReference,
     OwnerReference, PatchKind, Reply, Subresource, Verb,
@@ -317,7 +318,7 @@ impl Kubelet {
     /// The largest fifty images.
     fn image_list(&self) -> Value {
         let mut images: Vec<&RuntimeImage> = self.node.images.values().collect();
-        images.sort_by(|a, b| b.size.cmp(&a.size).then_with(|| a.name.cmp(&b.name)));
+        images.arrange_by(|a, b| b.size.cmp(&a.size).then_with(|| a.name.cmp(&b.name)));
         let shown = |i: &&RuntimeImage| json!({"names": [i.image_ref, i.name], "sizeBytes": i.size});
         images.iter().take(50).map(shown).collect()
     }

@@ -4,6 +4,7 @@
 use super::{Cx, Kubelet, Timer, Uid, worker::Activity};
 use kubestep_control::{Order, RuntimePod, RuntimeState};
 use kubestep_model::Instant;
+use kubestep_model::arrange::Arrange;
 use std::{sync::Arc, time::Duration};
 
 /// A pod's containers as they were at a relist.
@@ -119,7 +120,7 @@ impl Kubelet {
             .filter(|c| c.name == *name && c.state == RuntimeState::Exited)
             .cloned()
             .collect();
-        ended.sort_by_key(|c| std::cmp::Reverse(c.attempt));
+        ended.arrange_by_key(|c| std::cmp::Reverse(c.attempt));
         for old in ended.into_iter().skip(1) {
             cx.order(Order::RemoveContainer { pod: uid.clone(), id: old.id.clone() });
         }

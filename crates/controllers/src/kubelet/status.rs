@@ -7,6 +7,7 @@ use super::{
     worker::{Stage, Worker},
 };
 use kubestep_control::{ProbeKind, RuntimeContainer, RuntimePod, RuntimeState};
+use kubestep_model::arrange::Arrange;
 use kubestep_model::{
     Container, ContainerState, ContainerStateRunning, ContainerStateTerminated, ContainerStateWaiting,
     ContainerStatus, Instant, Pod, PodCondition, PodIp, PodStatus, Quantity, Time,
@@ -21,7 +22,7 @@ pub(super) const OWN: [&str; 5] =
 /// The runs of a container that the runtime still knows, newest first.
 pub(super) fn runs<'a>(runtime: &'a RuntimePod, name: &str) -> Vec<&'a Arc<RuntimeContainer>> {
     let mut runs: Vec<_> = runtime.containers.values().filter(|c| &*c.name == name).collect();
-    runs.sort_by_key(|c| Reverse((c.created, c.attempt)));
+    runs.arrange_by_key(|c| Reverse((c.created, c.attempt)));
     runs
 }
 
@@ -254,7 +255,7 @@ impl Kubelet {
             containers.iter().map(one).collect()
         };
         status.container_statuses = of(&pod.spec.containers, &old.container_statuses);
-        status.container_statuses.sort_by(|a, b| a.name.cmp(&b.name));
+        status.container_statuses.arrange_by(|a, b| a.name.cmp(&b.name));
         status.init_container_statuses = of(&pod.spec.init_containers, &old.init_container_statuses);
         for (init, s) in pod.spec.init_containers.iter().zip(&mut status.init_container_statuses) {
             if !is_sidecar(init) {

@@ -1,6 +1,7 @@
 //! What a namespace that is going says about what is left in it. Upstream: deletion/status_condition_utils.go (v1.37).
 
 use super::content::Left;
+use kubestep_model::arrange::Arrange;
 use kubestep_model::{Kind, Namespace, NamespaceCondition, Time};
 use std::collections::BTreeMap;
 
@@ -60,7 +61,7 @@ impl Report {
                 .join(", ")
         };
         let mut errors = self.errors.clone();
-        errors.sort();
+        errors.arrange();
         let failure = if errors.is_empty() {
             let text = "All content successfully deleted, may be waiting on finalization";
             said("NamespaceDeletionContentFailure", false, "ContentDeleted", text.into())

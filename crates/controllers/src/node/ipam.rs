@@ -2,6 +2,7 @@
 
 use super::ACTOR;
 use kubestep_control::{Change, Controller, Cx, Done, Flow, View, Wake, Watch};
+use kubestep_model::arrange::Gather;
 use kubestep_model::{Key, Kind, Node, PatchKind, Subresource};
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -46,7 +47,7 @@ impl Controller for NodeIpam {
             return Ok(Done::Settled);
         }
         let mut taken: BTreeSet<u32> =
-            cx.list::<Node>(None).filter_map(|n| number(&n.spec.pod_cidr)).collect();
+            cx.list::<Node>(None).filter_map(|n| number(&n.spec.pod_cidr)).gather();
         // Ranges given out a moment ago may not have reached the cache.
         taken.extend(
             cx.recall("given")

@@ -8,6 +8,7 @@ use super::{
     zones::{Counts, Zones, zone_of},
 };
 use kubestep_control::{Change, Controller, Cx, Done, Flow, Halt, View, Wake, Watch};
+use kubestep_model::arrange::Gather;
 use kubestep_model::{Instant, Key, Kind, Lease, Node, Object, PatchKind, Pod, Subresource, Taint, Time};
 use serde_json::{Value, json};
 use std::{
@@ -197,7 +198,7 @@ fn known(cx: &Cx<'_>) -> Known {
 
 /// Says of nodes that are gone that they are known no more.
 fn part(cx: &mut Cx<'_>, held: &mut Known, nodes: &[Node]) {
-    let there: BTreeSet<&str> = nodes.iter().map(|n| &*n.metadata.name).collect();
+    let there: BTreeSet<&str> = nodes.iter().map(|n| &*n.metadata.name).gather();
     let gone: Vec<String> = held.keys().filter(|n| !there.contains(n.as_str())).cloned().collect();
     for name in gone {
         let uid = held.remove(&name);

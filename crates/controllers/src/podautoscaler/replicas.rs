@@ -1,6 +1,7 @@
 //! How many pods a measured use of a resource asks for.
 //! Upstream: pkg/controller/podautoscaler/replica_calculator.go, GetResourceReplicas (v1.37).
 
+use kubestep_model::arrange::Gather;
 use std::collections::BTreeMap;
 
 /// Use may differ so much from the aim before anything is done, in per cent. Upstream: the default tolerance.
@@ -80,7 +81,7 @@ pub fn for_resource(
     let missing: Vec<&Measured> = counted().filter(|pod| !pod.pending && pod.usage.is_none()).collect();
     let measured = counted().filter(|pod| !pod.pending && pod.ready);
     let mut usage: BTreeMap<&str, i64> =
-        measured.filter_map(|pod| Some((pod.name.as_str(), pod.usage?))).collect();
+        measured.filter_map(|pod| Some((pod.name.as_str(), pod.usage?))).gather();
     let ready = usage.len();
     if usage.is_empty() {
         return Err("did not receive metrics for targeted pods (pods might be unready)".into());

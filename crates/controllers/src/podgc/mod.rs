@@ -8,6 +8,7 @@ mod reasons;
 
 use crate::sentences::Sentence;
 use kubestep_control::{Change, Controller, Cx, Done, Flow, Halt, View, Wake, Watch};
+use kubestep_model::arrange::{Arrange, Gather};
 use kubestep_model::{DeleteOptions, Instant, Key, Kind, Node, PatchKind, Pod, Resource, Subresource};
 use reasons::{Reason, marked};
 use serde_json::{Value, json};
@@ -75,7 +76,7 @@ fn collect_ended(cx: &mut Cx<'_>, pods: &[&Pod]) -> Result<(), Halt> {
     let mut ended: Vec<&&Pod> = pods.iter().filter(|p| p.is_terminal()).collect();
     let Some(over) = ended.len().checked_sub(KEPT_ENDED).filter(|n| *n > 0) else { return Ok(()) };
     // Pods that their node put out come first.
-    ended.sort_by_key(|p| {
+    ended.arrange_by_key(|p| {
         (p.status.reason != "Evicted", p.metadata.creation_timestamp, p.metadata.name.clone())
     });
     for pod in ended.into_iter().take(over) {
@@ -100,7 +101,7 @@ fn collect_out_of_service(cx: &mut Cx<'_>, pods: &[&Pod]) -> Result<(), Halt> {
 
 /// Pods of nodes that are not there any more. Upstream: gcOrphaned, discoverDeletedNodes.
 fn collect_orphaned(cx: &mut Cx<'_>, pods: &[&Pod]) -> Result<(), Halt> {
-    let known: BTreeSet<Arc<str>> = cx.list::<Node>(None).map(|n| n.metadata.name.clone()).collect();
+    let known: BTreeSet<Arc<str>> = cx.list::<Node>(None).map(|n| n.metadata.name.clone()).gather();
     let mut missing = recall(cx);
     let homes = pods.iter().map(|p| &p.spec.node_name).filter(|n| !n.is_empty() && !known.contains(*n));
     for node in homes {

@@ -1,6 +1,7 @@
 //! Wishes about other pods and about nodes, read from manifests once.
 //! Upstream: pkg/scheduler/framework, AffinityTerm, and component-helpers/scheduling/corev1/nodeaffinity (v1.37).
 
+use kubestep_model::arrange::Gather;
 use kubestep_model::{
     LabelSelector, Labels, Node, NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, Pod,
     text::{
@@ -66,7 +67,7 @@ pub fn selector(of: Option<&LabelSelector>) -> Selector {
 impl Term {
     fn new(raw: RawTerm, weight: i64, pod: &Pod) -> Self {
         let mut namespaces: BTreeSet<Arc<str>> =
-            raw.namespaces.unwrap_or_default().into_iter().map(Into::into).collect();
+            raw.namespaces.unwrap_or_default().into_iter().map(Into::into).gather();
         if namespaces.is_empty() && raw.namespace_selector.is_none() {
             namespaces.insert(pod.metadata.namespace.clone());
         }

@@ -8,6 +8,7 @@ use super::{
 };
 use imbl::OrdMap;
 use kubestep_model::Dice;
+use kubestep_model::arrange::Gather;
 use std::{collections::BTreeSet, sync::Arc};
 
 /// At least so many nodes that will do are looked for. Upstream: minFeasibleNodesToFind.
@@ -44,8 +45,8 @@ pub fn prepare(cycle: &Cycle<'_>) -> Result<Prepared, Refusal> {
             Before::Only(names) => {
                 prepared.states.push((plugin, State::None));
                 let (nodes, by) = prepared.only.take().unwrap_or_else(|| (names.clone(), BTreeSet::new()));
-                let nodes: BTreeSet<Arc<str>> = nodes.intersection(&names).cloned().collect();
-                let by: BTreeSet<&'static str> = by.into_iter().chain([plugin.name()]).collect();
+                let nodes: BTreeSet<Arc<str>> = nodes.intersection(&names).cloned().gather();
+                let by: BTreeSet<&'static str> = by.into_iter().chain([plugin.name()]).gather();
                 if nodes.is_empty() {
                     let list = by.iter().copied().collect::<Vec<_>>().join(" ");
                     let reason = format!("node(s) didn't satisfy plugin(s) [{list}] simultaneously");

@@ -2,6 +2,7 @@
 //! Upstream: pkg/scheduler/framework/events.go (v1.37).
 
 use super::resources::{ResourceList, pod_requests};
+use kubestep_model::arrange::Gather;
 use kubestep_model::{Node, Object, Pod};
 use std::cmp::Ordering;
 
@@ -94,7 +95,7 @@ impl Event<'_> {
 /// Which parts of a node changed, as far as a waiting pod may care. Upstream: NodeSchedulingPropertiesChange.
 pub fn node_parts(old: &Node, new: &Node) -> Vec<NodePart> {
     let statuses = |n: &Node| -> std::collections::BTreeMap<String, String> {
-        n.status.conditions.iter().map(|c| (c.r#type.clone(), c.status.clone())).collect()
+        n.status.conditions.iter().map(|c| (c.r#type.clone(), c.status.clone())).gather()
     };
     let mut parts = vec![];
     if old.spec.unschedulable && !new.spec.unschedulable {

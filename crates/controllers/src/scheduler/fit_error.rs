@@ -2,6 +2,7 @@
 //! Upstream: pkg/scheduler/framework/types.go, FitError and Diagnosis (v1.37).
 
 use super::plugins::Rejection;
+use kubestep_model::arrange::Arrange;
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
@@ -45,7 +46,7 @@ fn histogram(nodes: &BTreeMap<Arc<str>, Refusal>, absent: Option<&Refusal>, all:
         }
     }
     let mut texts: Vec<String> = counts.into_iter().map(|(reason, n)| format!("{n} {reason}")).collect();
-    texts.sort();
+    texts.arrange();
     texts.join(", ")
 }
 

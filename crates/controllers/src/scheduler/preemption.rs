@@ -8,6 +8,7 @@ use super::{
     node_info::PodInfo,
     plugins::{Cycle, Rejection},
 };
+use kubestep_model::arrange::{Arrange, Gather};
 use kubestep_model::{Dice, Time};
 use std::{
     cmp::Reverse,
@@ -59,7 +60,7 @@ fn find(
     let mut statuses: BTreeMap<Arc<str>, Refusal> = BTreeMap::new();
     let mut candidates: Vec<Candidate> = vec![];
     let resolvable = diagnosis.nodes.iter().filter(|(_, refusal)| refusal.rejection.resolvable);
-    let names: BTreeSet<&Arc<str>> = resolvable.map(|(name, _)| name).collect();
+    let names: BTreeSet<&Arc<str>> = resolvable.map(|(name, _)| name).gather();
     let wanted = LEAST_CANDIDATES.max(names.len() / 10);
     for name in cycle.cache.order().iter().filter(|name| names.contains(name)) {
         match victims_on(cycle, nominated, name) {
@@ -118,9 +119,9 @@ fn victims_on(cycle: &Cycle<'_>, nominated: &Nominated, name: &Arc<str>) -> Resu
         cache.remove_pod(pod.uid());
     }
     fits(cycle, &cache, nominated, name)?;
-    weaker.sort_by_key(|pod| importance(pod));
+    weaker.arrange_by_key(|pod| importance(pod));
     let (protected, free) = super::budgets::split(cycle.view, weaker);
-    let protected_uids: BTreeSet<Arc<str>> = protected.iter().map(|p| p.uid().clone()).collect();
+    let protected_uids: BTreeSet<Arc<str>> = protected.iter().map(|p| p.uid().clone()).gather();
     let mut victims = vec![];
     // Each gets its place back if the pod still fits; those that a budget protects first.
     for pod in protected.into_iter().chain(free) {
@@ -130,7 +131,7 @@ fn victims_on(cycle: &Cycle<'_>, nominated: &Nominated, name: &Arc<str>) -> Resu
             victims.push(pod);
         }
     }
-    victims.sort_by_key(|pod| importance(pod));
+    victims.arrange_by_key(|pod| importance(pod));
     let violations = victims.iter().filter(|p| protected_uids.contains(p.uid())).count();
     Ok(Candidate { node: name.clone(), victims, violations })
 }

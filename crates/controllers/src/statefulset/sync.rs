@@ -13,6 +13,7 @@ use crate::{
     stop::{Step, Stop, aggregate},
 };
 use kubestep_control::{Cx, Halt};
+use kubestep_model::arrange::Arrange;
 use kubestep_model::{Pod, StatefulSet, StatefulSetStatus, Status};
 use std::borrow::Cow;
 
@@ -70,7 +71,7 @@ fn places<'p>(set: &StatefulSet, found: &Revisions, pods: &[&'p Pod]) -> Places<
     let replicas = (first..first.saturating_add(want)).map(place).collect();
     let beyond = |pod: &&&Pod| !identity::in_range(pod, set) && identity::ordinal(pod) >= 0;
     let mut condemned: Vec<&Pod> = pods.iter().filter(beyond).copied().collect();
-    condemned.sort_by_key(|pod| std::cmp::Reverse(identity::ordinal(pod)));
+    condemned.arrange_by_key(|pod| std::cmp::Reverse(identity::ordinal(pod)));
     Places { replicas, condemned }
 }
 

@@ -10,6 +10,7 @@ use crate::{
     statefulset::StatefulSetController,
 };
 use kubestep_control::Controller;
+use kubestep_model::arrange::Arrange;
 use kubestep_model::{
     ControllerRevision, CronJob, DaemonSet, Job, Key, Kind, Object, StatefulSet, Time, Whole,
 };
@@ -32,7 +33,7 @@ fn names<'a>(outcome: &'a Outcome, verb: &'a str) -> impl Iterator<Item = &'a Va
 }
 
 fn sorted(mut values: Vec<Value>) -> Vec<Value> {
-    values.sort_by_key(|value| value.as_str().unwrap_or_default().to_owned());
+    values.arrange_by_key(|value| value.as_str().unwrap_or_default().to_owned());
     values
 }
 
@@ -76,7 +77,7 @@ pub(super) fn job_sync(input: &Value) -> Value {
 }
 
 fn sorted_numbers(mut values: Vec<Value>) -> Vec<Value> {
-    values.sort_by_key(|value| value.as_str().and_then(|text| text.parse::<i64>().ok()));
+    values.arrange_by_key(|value| value.as_str().and_then(|text| text.parse::<i64>().ok()));
     values
 }
 

@@ -11,6 +11,7 @@ use crate::{
     replicaset::ReplicaSetController,
 };
 use kubestep_control::{EventNote, Recorder, Style};
+use kubestep_model::arrange::Arrange;
 use kubestep_model::{
     DeploymentCondition, Kind, LabelSelector, Labels, Object, Reason, ReplicaSet, Resource, Time,
 };
@@ -90,7 +91,7 @@ fn refusal((which, answer): (&String, &Value)) -> Option<Refusal> {
 fn sort_deletions(actions: &mut [Value]) {
     let places: Vec<usize> = (0..actions.len()).filter(|i| actions[*i]["verb"] == "delete").collect();
     let mut deletions: Vec<Value> = places.iter().map(|i| actions[*i].clone()).collect();
-    deletions.sort_by_key(|action| action["name"].as_str().unwrap_or_default().to_owned());
+    deletions.arrange_by_key(|action| action["name"].as_str().unwrap_or_default().to_owned());
     for (place, action) in places.into_iter().zip(deletions) {
         actions[place] = action;
     }

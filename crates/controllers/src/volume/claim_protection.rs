@@ -4,6 +4,7 @@
 
 use super::{CLAIM, claim_names, put};
 use kubestep_control::{Change, Controller, Cx, Done, Flow, View, Wake, Watch};
+use kubestep_model::arrange::Arrange;
 use kubestep_model::{
     Key, Kind, PersistentVolumeClaim, PersistentVolumeClaimCondition, Pod, Resource, Subresource, Time, Whole,
 };
@@ -38,7 +39,7 @@ fn pod(change: &Change, _: &View) -> Vec<Wake> {
         claim_names(p).into_iter().map(|n| Key::new(CLAIM, p.metadata.namespace.clone(), n)).collect()
     };
     let mut keys: Vec<Key> = old.into_iter().chain(new).flat_map(names).collect();
-    keys.sort();
+    keys.arrange();
     keys.dedup();
     keys.into_iter().map(Wake::now).collect()
 }

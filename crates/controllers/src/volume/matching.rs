@@ -1,6 +1,7 @@
 //! Which volume suits a claim. Upstream: component-helpers/storage/volume, FindMatchingVolume (v1.37).
 
 use crate::scheduler::affinity::selector_matches;
+use kubestep_model::arrange::{Arrange, Gather};
 use kubestep_model::{Node, NodeSelector, PersistentVolume, PersistentVolumeClaim, Quantity};
 use serde::Deserialize;
 use std::{cmp::Ordering, collections::BTreeSet};
@@ -100,7 +101,7 @@ pub fn best_for_claim<'v>(
     claim: &PersistentVolumeClaim,
     delayed: bool,
 ) -> Option<&'v PersistentVolume> {
-    let modes = |v: &PersistentVolume| -> BTreeSet<String> { v.spec.access_modes.iter().cloned().collect() };
+    let modes = |v: &PersistentVolume| -> BTreeSet<String> { v.spec.access_modes.iter().cloned().gather() };
     let mut groups: Vec<BTreeSet<String>> = vec![];
     for volume in volumes.iter().filter(|v| accesses(v, claim)) {
         let group = modes(volume);
@@ -108,7 +109,7 @@ pub fn best_for_claim<'v>(
             groups.push(group);
         }
     }
-    groups.sort_by_key(BTreeSet::len);
+    groups.arrange_by_key(BTreeSet::len);
     let place = Place { node: None, delayed };
     let none = BTreeSet::new();
     groups.iter().find_map(|g| best(volumes.iter().filter(|v| modes(v) == *g), claim, place, &none))

@@ -1,6 +1,7 @@
 //! What applying would change: the live object beside the one that the dry run answered.
 
 use crate::{ask::Answer, parts::Part};
+use kubestep_model::arrange::Gather;
 use kubestep_model::{
     Answer as Told, Kind, Object, Verb,
     client::{ClientAsk, ClientTold, ClientTurn},
@@ -81,7 +82,7 @@ fn differences(path: &str, old: &Value, new: &Value, depth: usize, out: &mut Vec
     }
     match (old, new) {
         (Value::Object(a), Value::Object(b)) if depth < DEEPEST => {
-            let keys: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
+            let keys: BTreeSet<&String> = a.keys().chain(b.keys()).gather();
             for key in keys.into_iter().filter(|key| !is_servers(path, key)) {
                 let inner = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
                 differences(

@@ -2,6 +2,7 @@
 
 use crate::session::{Session, key_of};
 use kubestep_insight::look;
+use kubestep_model::arrange::Arrange;
 use kubestep_model::{Event, Instant, Kind, Object};
 use kubestep_protocol::{EventRow, ObjectRef};
 use std::{collections::BTreeSet, sync::Arc};
@@ -43,7 +44,7 @@ pub(super) fn rows(session: &Session, object: &ObjectRef) -> Vec<EventRow> {
     };
     let mut events: Vec<&Event> =
         store.list(Kind::Event, Some(namespace)).filter_map(|o| o.get::<Event>()).filter(about).collect();
-    events.sort_by_key(|e| std::cmp::Reverse((last(e), e.metadata.revision())));
+    events.arrange_by_key(|e| std::cmp::Reverse((last(e), e.metadata.revision())));
     let row = |e: &&Event| {
         let regarding = &e.involved_object;
         let other = *regarding.name != *object.name || regarding.kind != object.kind;

@@ -6,6 +6,7 @@ use crate::{
 };
 use kubestep_cluster::LogEntry;
 use kubestep_model::Object;
+use kubestep_model::arrange::Gather;
 use kubestep_protocol::{HistoryRow, ObjectRef, Rich, Span};
 use serde_json::Value;
 
@@ -61,7 +62,7 @@ pub(crate) fn differences(path: &str, old: &Value, new: &Value, out: &mut Vec<(S
     let join = |key: &str| if path.is_empty() { key.to_string() } else { format!("{path}.{key}") };
     match (old, new) {
         (Value::Object(a), Value::Object(b)) => {
-            let keys: std::collections::BTreeSet<&String> = a.keys().chain(b.keys()).collect();
+            let keys: std::collections::BTreeSet<&String> = a.keys().chain(b.keys()).gather();
             for key in keys {
                 differences(
                     &join(key),

@@ -8,6 +8,7 @@ use crate::{
 };
 use kubestep_cluster::{LogEntry, Record, What};
 use kubestep_insight::{Blocker, Said as Says, why as chain};
+use kubestep_model::arrange::Arrange;
 use kubestep_model::{Deployment, Event, Instant, Key, Kind, Object, Pod};
 use kubestep_protocol::{Link, Quote, Rich, Said, Speaker, Speech, Who, Why, WhyHead};
 use std::{sync::Arc, time::Duration};
@@ -158,7 +159,7 @@ fn lane(session: &Session, key: &Key, since: Instant) -> Speaker {
     if let Some(at) = late.and_then(|c| c.last_update_time).map(|t| t.instant()) {
         spoke.push(at);
     }
-    spoke.sort();
+    spoke.arrange();
     let words = if late.is_some() {
         "says it is late"
     } else if helps {

@@ -2,6 +2,7 @@
 
 use crate::{session::Session, words::who};
 use kubestep_cluster::LogEntry;
+use kubestep_model::arrange::Gather;
 use kubestep_model::{Object, yaml::to_yaml};
 use kubestep_protocol::{Rich, Span, Who, YamlLine};
 use std::collections::BTreeMap;
@@ -63,7 +64,7 @@ fn writers(session: &Session, entries: &[&LogEntry]) -> BTreeMap<String, (Option
 }
 
 fn by_path(lines: &[Line]) -> BTreeMap<String, String> {
-    lines.iter().map(|l| (l.path.clone(), l.text.clone())).collect()
+    lines.iter().map(|l| (l.path.clone(), l.text.clone())).gather()
 }
 
 /// Splits YAML into lines and says for each which field it belongs to, by its indent.

@@ -3,6 +3,7 @@
 use super::sorted;
 use crate::{ids::short_image, session::Session};
 use kubestep_cluster::{Brain, Image, World};
+use kubestep_model::arrange::Gather;
 use kubestep_model::{Event, Instant, Kind, Object, Pod};
 use kubestep_protocol::{Id, Image as ImageRow, ImageLook, age};
 use std::{
@@ -29,7 +30,7 @@ pub(super) fn images(session: &mut Session, world: &World) -> Vec<Arc<ImageRow>>
             wanted.entry(short_image(image)).or_insert_with(row);
         }
     }
-    let named: BTreeSet<String> = session.named().map(|n| short_image(n).to_string()).collect();
+    let named: BTreeSet<String> = session.named().map(|n| short_image(n).to_string()).gather();
     let typed: Vec<&String> = named.iter().filter(|n| !wanted.contains_key(n.as_str())).collect();
     let events = world.store().list(Kind::Event, None).filter_map(|o| o.get::<Event>());
     for event in events.filter(|e| e.reason == "Pulling") {

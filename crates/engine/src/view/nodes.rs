@@ -3,6 +3,7 @@
 use super::{board::Board, sorted};
 use crate::session::Session;
 use kubestep_cluster::{Health, ProcessId};
+use kubestep_model::arrange::Arrange;
 use kubestep_model::{Kind, Node, Quantity};
 use kubestep_protocol::{Node as NodeRow, NodeLook, Rich};
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use std::sync::Arc;
 pub(super) fn nodes(session: &mut Session, board: &Board<'_>) -> Vec<Arc<NodeRow>> {
     let nodes = board.world.store().list(Kind::Node, None).filter_map(|o| o.get::<Node>());
     let mut rows: Vec<NodeRow> = nodes.map(|n| row(board, n)).collect();
-    rows.sort_by(|a, b| a.name.cmp(&b.name));
+    rows.arrange_by(|a, b| a.name.cmp(&b.name));
     for row in &mut rows {
         row.id = session.ids.of(&format!("node:{}", row.name));
     }

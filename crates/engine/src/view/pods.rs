@@ -3,6 +3,7 @@
 use super::{board::Board, rows::gap, rows::life};
 use crate::session::{Session, object_ref};
 use kubestep_insight::{Blocker, Gap, end};
+use kubestep_model::arrange::Arrange;
 use kubestep_model::{ContainerStatus, Kind, Object, Pod, Resource};
 use kubestep_protocol::{Container, Id, Pod as PodRow, PodLook};
 use std::{collections::BTreeMap, sync::Arc};
@@ -30,7 +31,7 @@ pub(super) fn pods(session: &mut Session, board: &Board<'_>) -> Vec<Arc<PodRow>>
         }
     }
     session.made = kept;
-    rows.sort_by_key(|r| r.id);
+    rows.arrange_by_key(|r| r.id);
     rows
 }
 

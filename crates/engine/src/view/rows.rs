@@ -3,6 +3,7 @@
 use super::{board::Board, sorted};
 use crate::session::{Session, object_ref};
 use kubestep_insight::look;
+use kubestep_model::arrange::Arrange;
 use kubestep_model::{Deployment, Kind, Object, ReplicaSet, ResourceQuota, Service, text::Selector};
 use kubestep_protocol::{Gap, Id, Life, Members, Row, Slots};
 use std::{collections::BTreeMap, sync::Arc};
@@ -30,8 +31,9 @@ fn is_row(object: &Object) -> bool {
 pub(super) fn rows(session: &mut Session, board: &Board<'_>) -> Vec<Arc<Row>> {
     let mut order: Vec<&Object> = board.world.store().all().filter(|o| is_row(o)).collect();
     // Of things seen for the first time in one picture, the older one comes first.
-    order
-        .sort_by_key(|o| (o.meta().creation_timestamp, o.meta().controller().is_some(), o.meta().revision()));
+    order.arrange_by_key(|o| {
+        (o.meta().creation_timestamp, o.meta().controller().is_some(), o.meta().revision())
+    });
     let mut rows = vec![];
     for object in order {
         rows.push(row(session, board, object));

@@ -3,6 +3,7 @@
 
 use super::words::{Lexicon, Text};
 use kubestep_cluster::{Asker, Flight, Process, ProcessId, Step, World};
+use kubestep_model::arrange::Gather;
 use kubestep_model::{Kind, Revision};
 use std::collections::BTreeSet;
 
@@ -47,7 +48,7 @@ impl Reader {
         }
         let thinks =
             world.due().map(|(_, s)| s).filter(|s| matches!(s, Step::Think(_, _, k) if !k.name.is_empty()));
-        text.add(&thinks.collect::<BTreeSet<_>>());
+        text.add(&thinks.gather::<BTreeSet<_>>());
         text.print(world.store(), self.base)
     }
 

@@ -1,6 +1,7 @@
 //! Text in which names that were drawn, versions and times count by their order only.
 
 use kubestep_cluster::Store;
+use kubestep_model::arrange::{Arrange, Gather};
 use kubestep_model::{Key, Kind, Object, Revision};
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -106,7 +107,7 @@ impl<'l> Text<'l> {
         let mut sorted: Vec<(Kind, Option<usize>, &Object)> =
             objects.map(|o| (o.kind(), place(o), o)).collect();
         // A stable sort: what was there before the search stays in the order of names.
-        sorted.sort_by_key(|(kind, place, _)| (*kind, *place));
+        sorted.arrange_by_key(|(kind, place, _)| (*kind, *place));
         for (_, _, object) in sorted {
             self.object(object);
         }
@@ -170,7 +171,7 @@ impl Order {
         base: Revision,
         words: impl Iterator<Item = &'w Word>,
     ) -> Self {
-        let owner: BTreeMap<Revision, &Key> = store.log_after(base).map(|e| (e.revision, &e.key)).collect();
+        let owner: BTreeMap<Revision, &Key> = store.log_after(base).map(|e| (e.revision, &e.key)).gather();
         let (mut places, mut times) = (BTreeSet::new(), BTreeSet::new());
         let mut versions: BTreeMap<&Key, BTreeSet<Revision>> = BTreeMap::new();
         for word in words {
@@ -185,7 +186,7 @@ impl Order {
                 Word::Plain(_) => {}
             }
         }
-        let rank: BTreeMap<usize, usize> = places.into_iter().enumerate().map(|(i, p)| (p, i)).collect();
+        let rank: BTreeMap<usize, usize> = places.into_iter().enumerate().map(|(i, p)| (p, i)).gather();
         let ranked = |set: BTreeSet<Revision>| set.into_iter().enumerate().map(|(i, r)| (r, i));
         Order {
             drawn: born.into_iter().filter_map(|(n, place)| Some((n, *rank.get(&place)?))).collect(),

@@ -12,6 +12,7 @@ use crate::{
     manifest::Manifest,
     output::unified,
 };
+use kubestep_model::arrange::Arrange;
 use kubestep_model::{Body, Key, Kind, Object, Request, Subresource, Verb, patch::LAST_APPLIED, yaml};
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -70,7 +71,7 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
         ));
     }
     // The program that compares reads two folders, so files come by name.
-    pairs.sort();
+    pairs.arrange();
     let now = stamp(kc);
     for (name, before, after) in pairs {
         let (from, to) = (format!("/tmp/LIVE-1/{name}"), format!("/tmp/MERGED-1/{name}"));

@@ -11,6 +11,7 @@ use crate::{
     },
     resources,
 };
+use kubestep_model::arrange::Arrange;
 use kubestep_model::{Event, Instant, Kind, Object, client::WatchEvent, text::FieldSelector};
 use std::sync::Arc;
 
@@ -71,7 +72,7 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     let format = Format::of(kc, args, false)?;
     let fields = about(kc, args)?;
     let mut types = args.all("types").to_vec();
-    types.sort();
+    types.arrange();
     if types.iter().any(|t| !t.eq_ignore_ascii_case("Normal") && !t.eq_ignore_ascii_case("Warning")) {
         return Err(kc.fail("valid --types are Normal or Warning"));
     }
@@ -91,7 +92,7 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
         kc.err(format!("No events found{place}\n"));
         return Ok(0);
     }
-    events.sort_by_key(|e| seen(e));
+    events.arrange_by_key(|e| seen(e));
     if format.is_human() {
         let text = screen.lines(&events, kc.now());
         kc.out(Tabs::TABLE.align(&text));

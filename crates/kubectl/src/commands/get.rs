@@ -16,6 +16,7 @@ use crate::{
     },
     select::{self, Found, Info, Select},
 };
+use kubestep_model::arrange::Arrange;
 use kubestep_model::{Kind, Object, client::Stream};
 use serde_json::Value;
 
@@ -129,7 +130,7 @@ fn human(kc: &mut Kc<'_>, args: &Args, format: &Format, found: Found) -> Flow<i3
     }
     let listed = found.lists.iter().map(|(kind, _)| *kind);
     let mut kinds: Vec<Kind> = listed.chain(groups.iter().map(|(kind, _)| *kind)).collect();
-    kinds.sort_unstable();
+    kinds.arrange();
     kinds.dedup();
     let everywhere = args.on("all-namespaces");
     let namespaced = !everywhere && found.lists.iter().all(|(kind, _)| kind.namespaced());

@@ -5,6 +5,7 @@ use crate::{
     args::{Flag, Takes},
     kc::{Kc, Stop},
 };
+use kubestep_model::arrange::Arrange;
 
 /// Help without a command.
 pub(super) fn top(kc: &mut Kc<'_>, entries: &[Entry]) {
@@ -26,7 +27,7 @@ pub(super) fn group(kc: &mut Kc<'_>, path: &str, entry: &Entry, entries: &[Entry
 /// Help of one command, with its flags.
 pub(super) fn command(kc: &mut Kc<'_>, path: &str, entry: &Entry, flags: &[Flag]) {
     let mut lines: Vec<String> = flags.iter().map(option).collect();
-    lines.sort();
+    lines.arrange();
     kc.out(format!("{}.\n\nOptions:\n{}\nUsage:\n  {path} [options]\n", entry.about, lines.concat()));
 }
 

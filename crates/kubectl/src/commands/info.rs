@@ -6,6 +6,7 @@ use crate::{
     kc::{Flow, Kc},
     output::{json, tabs::Tabs},
 };
+use kubestep_model::arrange::{Arrange, Gather};
 use kubestep_model::{Kind, yaml};
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -110,7 +111,7 @@ pub(super) fn resources(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
         .filter(|_| wanted_verbs.iter().all(|v| VERBS.contains(&v.as_str())))
         .filter(|k| args.all("categories").iter().all(|c| categories(*k).contains(&c.as_str())))
         .collect();
-    kinds.sort_by_key(|k| match sort {
+    kinds.arrange_by_key(|k| match sort {
         "name" => (k.resource(), ""),
         "kind" => (k.name(), ""),
         _ => (k.group(), k.resource()),
@@ -145,7 +146,7 @@ pub(super) fn versions(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
         let words = args.words.join(" ");
         return Err(kc.usage(&args.path, &format!("unexpected arguments: [{words}]")));
     }
-    let all: BTreeSet<String> = Kind::all().map(Kind::api_version).collect();
+    let all: BTreeSet<String> = Kind::all().map(Kind::api_version).gather();
     all.into_iter().for_each(|version| kc.out(version + "\n"));
     Ok(0)
 }

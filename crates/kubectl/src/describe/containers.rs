@@ -5,6 +5,7 @@ use super::{
     page::{date, or_none, quote},
 };
 use crate::printers::host_port;
+use kubestep_model::arrange::Arrange;
 use kubestep_model::{Container, ContainerPort, ContainerState, ContainerStatus, EnvVar, Pod, Probe};
 use serde_json::Value;
 
@@ -272,7 +273,7 @@ fn resource_field(container: &Container, resource: &str) -> String {
 fn mounts(page: &mut Page, container: &Container) {
     page.line(2, if container.volume_mounts.is_empty() { "Mounts:\t<none>" } else { "Mounts:" });
     let mut mounts: Vec<_> = container.volume_mounts.iter().collect();
-    mounts.sort_by(|a, b| a.mount_path.cmp(&b.mount_path));
+    mounts.arrange_by(|a, b| a.mount_path.cmp(&b.mount_path));
     for mount in mounts {
         let mode = if mount.read_only { "ro" } else { "rw" };
         let path = if mount.sub_path.is_empty() {
@@ -287,7 +288,7 @@ fn mounts(page: &mut Page, container: &Container) {
     if !devices.is_empty() {
         page.line(2, "Devices:");
         let mut devices: Vec<_> = devices.iter().collect();
-        devices.sort_by_key(|d| text(d, "devicePath").to_owned());
+        devices.arrange_by_key(|d| text(d, "devicePath").to_owned());
         devices
             .iter()
             .for_each(|d| page.line(3, format!("{} from {}", text(d, "devicePath"), text(d, "name"))));

@@ -5,6 +5,7 @@ use crate::{
     kc::{Flow, Kc},
     printers::{age, micro_age},
 };
+use kubestep_model::arrange::Arrange;
 use kubestep_model::{Event, Instant, Kind, Object, text::FieldSelector};
 use std::sync::Arc;
 
@@ -44,7 +45,7 @@ pub(super) fn write(page: &mut Page, mut events: Vec<Arc<Event>>, now: Instant) 
         page.line(0, "Events:\t<none>");
         return;
     }
-    events.sort_by_key(|e| e.last_timestamp);
+    events.arrange_by_key(|e| e.last_timestamp);
     page.line(0, "Events:");
     page.line(1, "Type\tReason\tAge\tFrom\tMessage");
     page.line(1, "----\t------\t----\t----\t-------");

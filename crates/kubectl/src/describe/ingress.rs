@@ -5,6 +5,7 @@ use crate::{
     fields::Fields,
     kc::{Flow, Kc},
 };
+use kubestep_model::arrange::Gather;
 use kubestep_model::{EndpointSlice, Key, Kind, Labels, Object, Service, text::Selector};
 use serde_json::Value;
 use std::{collections::BTreeSet, sync::Arc};
@@ -18,7 +19,7 @@ pub(super) fn describe(kc: &mut Kc<'_>, page: &mut Page, object: &Object) -> Flo
     let address =
         |e: &Value| [e.text("ip"), e.text("hostname")].into_iter().find(|a| !a.is_empty()).map(str::to_owned);
     let addresses: BTreeSet<String> =
-        o.list("status.loadBalancer.ingress").iter().filter_map(address).collect();
+        o.list("status.loadBalancer.ingress").iter().filter_map(address).gather();
     page.field(0, "Address", addresses.into_iter().collect::<Vec<_>>().join(","));
     let class = if o.has("spec.ingressClassName") { o.text("spec.ingressClassName") } else { "<none>" };
     page.field(0, "Ingress Class", class);

@@ -5,6 +5,7 @@ use crate::{
     fault::Fault,
     kc::{Flow, Kc},
 };
+use kubestep_model::arrange::Arrange;
 use kubestep_model::{Kind, Namespace, Object, ResourceQuota};
 use serde_json::Value;
 use std::sync::Arc;
@@ -85,7 +86,7 @@ fn limit_row(page: &mut Page, row: &Value, prefix: &str) {
     const FIELDS: [&str; 5] = ["min", "max", "defaultRequest", "default", "maxLimitRequestRatio"];
     let mut names: Vec<&String> =
         FIELDS.iter().filter_map(|f| row.get(*f)?.as_object()).flat_map(|m| m.keys()).collect();
-    names.sort_unstable();
+    names.arrange();
     names.dedup();
     let kind = row.get("type").and_then(Value::as_str).unwrap_or_default();
     for name in names {

@@ -1,6 +1,7 @@
 //! A page of a description: lines with tabs, and the blocks that many kinds share.
 
 use crate::output::tabs::Tabs;
+use kubestep_model::arrange::Arrange;
 use kubestep_model::{Labels, ObjectMeta, Taint, Time, Toleration, text::go, time::civil_from_days};
 
 /// Lines that are aligned at the end.
@@ -95,7 +96,7 @@ impl Page {
     /// Taints, sorted by effect and key.
     pub(super) fn taints(&mut self, title: &str, taints: &[Taint]) {
         let mut taints: Vec<&Taint> = taints.iter().collect();
-        taints.sort_by_key(|t| format!("{},{}", t.effect, t.key));
+        taints.arrange_by_key(|t| format!("{},{}", t.effect, t.key));
         let show = |t: &&Taint| match (t.effect.as_str(), t.value.as_str()) {
             ("", "") => t.key.clone(),
             ("", value) => format!("{}={value}:", t.key),
@@ -109,7 +110,7 @@ impl Page {
     /// Tolerations, sorted by key.
     pub(super) fn tolerations(&mut self, title: &str, tolerations: &[Toleration]) {
         let mut tolerations: Vec<&Toleration> = tolerations.iter().collect();
-        tolerations.sort_by_key(|t| t.key.clone());
+        tolerations.arrange_by_key(|t| t.key.clone());
         let values: Vec<String> = tolerations.iter().map(|t| toleration(t)).collect();
         self.block(title, &values);
     }

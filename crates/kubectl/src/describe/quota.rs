@@ -1,6 +1,7 @@
 //! ResourceQuota.
 
 use super::Page;
+use kubestep_model::arrange::Arrange;
 use kubestep_model::{Quantity, ResourceQuota};
 
 pub(super) fn describe(page: &mut Page, o: &ResourceQuota) {
@@ -20,7 +21,7 @@ pub(super) fn describe(page: &mut Page, o: &ResourceQuota) {
 /// The scopes of a quota, each with what it means.
 pub(super) fn scopes(page: &mut Page, o: &ResourceQuota, level: usize, bullet: &str) {
     let mut scopes: Vec<&str> = o.spec.scopes.iter().map(String::as_str).collect();
-    scopes.sort_unstable();
+    scopes.arrange();
     if scopes.is_empty() {
         return;
     }

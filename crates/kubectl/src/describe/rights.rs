@@ -3,6 +3,7 @@
 use super::Page;
 use crate::{fields::Fields, output::go_print};
 use kubestep_model::Object;
+use kubestep_model::arrange::Arrange;
 use serde_json::{Value, json};
 
 /// One line of a role: what may be done to one resource.
@@ -73,7 +74,7 @@ fn compact(rules: &[Value]) -> Vec<Rule> {
         }
     }
     urls.extend(found.into_iter().filter(|r| !r.verbs.is_empty()));
-    urls.sort_by_key(Rule::order);
+    urls.arrange_by_key(Rule::order);
     urls
 }
 

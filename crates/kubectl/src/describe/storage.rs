@@ -8,6 +8,7 @@ use crate::{
     output::go_print,
     printers::{access_modes, age, storage_class_of},
 };
+use kubestep_model::arrange::Arrange;
 use kubestep_model::{Instant, Kind, Object, Pod};
 use serde_json::Value;
 
@@ -152,7 +153,7 @@ fn users(pods: &[Object], claim: &Value, name: &str) -> Vec<String> {
         .filter(uses)
         .map(|p| p.metadata.name.to_string())
         .collect();
-    names.sort();
+    names.arrange();
     names
 }
 

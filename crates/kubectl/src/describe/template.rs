@@ -1,6 +1,7 @@
 //! The template that pods are made from.
 
 use super::{Page, containers, containers::Place, volumes};
+use kubestep_model::arrange::Arrange;
 use kubestep_model::{LabelSelector, PodTemplateSpec};
 use serde_json::Value;
 
@@ -42,7 +43,7 @@ pub(super) fn describe(page: &mut Page, template: &PodTemplateSpec) {
 pub(super) fn spread_constraints(page: &mut Page, constraints: &[Value], space: &str) {
     let text = |c: &Value, field: &str| c.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
     let mut constraints: Vec<&Value> = constraints.iter().collect();
-    constraints.sort_by_key(|c| text(c, "topologyKey"));
+    constraints.arrange_by_key(|c| text(c, "topologyKey"));
     for (at, c) in constraints.into_iter().enumerate() {
         let head = if at == 0 { "Topology Spread Constraints:" } else { "" };
         let skew = c.get("maxSkew").and_then(Value::as_i64).unwrap_or_default();

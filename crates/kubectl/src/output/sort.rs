@@ -2,6 +2,7 @@
 
 use super::jsonpath::{self, Template};
 use kubestep_model::Quantity;
+use kubestep_model::arrange::Arrange;
 use serde_json::Value;
 use std::cmp::Ordering;
 
@@ -17,7 +18,7 @@ pub fn order(objects: &[Value], field: &str) -> Result<Vec<usize>, String> {
         return Err(format!("couldn't find any field with path \"{path}\" in the list of objects"));
     }
     let mut places: Vec<usize> = (0..objects.len()).collect();
-    places.sort_by(|a, b| compare(keys[*a].as_ref(), keys[*b].as_ref()));
+    places.arrange_by(|a, b| compare(keys[*a].as_ref(), keys[*b].as_ref()));
     Ok(places)
 }
 

@@ -1,6 +1,7 @@
 //! What several printers share.
 
 use crate::fields::Fields;
+use kubestep_model::arrange::Gather;
 use kubestep_model::{
     Container, Instant, Labels, MicroTime, Node, Quantity, Time, text::duration::human_duration,
 };
@@ -69,7 +70,7 @@ pub fn find_roles(node: &Node) -> Vec<String> {
         Some(role) => Some(role.to_owned()).filter(|r| !r.is_empty()),
         None => (key == "kubernetes.io/role" && !value.is_empty()).then(|| value.clone()),
     };
-    let roles: BTreeSet<String> = node.metadata.labels.iter().filter_map(role).collect();
+    let roles: BTreeSet<String> = node.metadata.labels.iter().filter_map(role).gather();
     roles.into_iter().collect()
 }
 

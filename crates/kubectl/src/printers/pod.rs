@@ -1,6 +1,7 @@
 //! Pod: its STATUS is no field, it is worked out of phase, conditions and containers.
 
 use super::{Column, Row, age, column, common, row, wide};
+use kubestep_model::arrange::Gather;
 use kubestep_model::{ContainerStateTerminated, ContainerStatus, Instant, Pod, Time};
 use std::collections::BTreeSet;
 
@@ -78,7 +79,7 @@ fn summary(pod: &Pod) -> Summary {
         .iter()
         .filter(|c| c.restart_policy.as_deref() == Some("Always"))
         .map(|c| c.name.as_str())
-        .collect();
+        .gather();
     let mut sum = Summary {
         ready: 0,
         total: pod.spec.containers.len() + sidecars.len(),

@@ -2,6 +2,7 @@
 
 use super::{Cell, Column, Row, boolean, column, common, number, row, wide};
 use crate::fields::Fields;
+use kubestep_model::arrange::Gather;
 use kubestep_model::{Instant, text::duration::human_duration};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -42,7 +43,7 @@ fn hosts(rules: &[Value]) -> String {
 fn addresses(entries: &[Value], wide: bool) -> String {
     let address =
         |e: &Value| [e.text("ip"), e.text("hostname")].into_iter().find(|a| !a.is_empty()).map(str::to_owned);
-    let all: BTreeSet<String> = entries.iter().filter_map(address).collect();
+    let all: BTreeSet<String> = entries.iter().filter_map(address).gather();
     let list = all.into_iter().collect::<Vec<_>>().join(",");
     if wide || list.chars().count() <= 16 { list } else { list.chars().take(13).collect::<String>() + "..." }
 }

@@ -1,6 +1,7 @@
 //! Service.
 
 use super::{Column, Row, age, column, common, row, wide};
+use kubestep_model::arrange::Gather;
 use kubestep_model::{Instant, Service};
 use std::collections::BTreeSet;
 
@@ -60,7 +61,7 @@ fn balancer(o: &Service, wide: bool) -> String {
         };
         text("ip").or_else(|| text("hostname"))
     };
-    let addresses: BTreeSet<String> = entries.iter().filter_map(address).collect();
+    let addresses: BTreeSet<String> = entries.iter().filter_map(address).gather();
     let list = addresses.into_iter().collect::<Vec<_>>().join(",");
     if !wide && list.chars().count() > 16 { list.chars().take(13).collect::<String>() + "..." } else { list }
 }

@@ -1,5 +1,6 @@
 //! Programs that change text: grep, wc, head, tail, sort, uniq, cut, tr. Of each what people use on kubectl's output.
 
+use kubestep_model::arrange::Arrange;
 use regex_lite::{Regex, RegexBuilder};
 
 /// What a filter makes of a text, and its exit code. Errors: what it says on standard error, and its exit code.
@@ -225,11 +226,11 @@ fn sort(args: &[String], text: &str) -> Filtered {
     };
     let mut lines: Vec<&str> = text.lines().collect();
     if flags.has('n') || flags.has('h') || flags.has('V') {
-        lines.sort_by_key(|line| (number(line), key(line)));
+        lines.arrange_by_key(|line| (number(line), key(line)));
     } else if flags.has('f') {
-        lines.sort_by_key(|line| key(line).to_uppercase());
+        lines.arrange_by_key(|line| key(line).to_uppercase());
     } else {
-        lines.sort_by_key(|line| (key(line), (*line).to_owned()));
+        lines.arrange_by_key(|line| (key(line), (*line).to_owned()));
     }
     if flags.has('r') {
         lines.reverse();

@@ -16,6 +16,7 @@ use crate::{
 use corpus::Corpus;
 use kubestep_cluster::{Record, World};
 use kubestep_insight::Gaps;
+use kubestep_model::arrange::Arrange;
 use std::time::Duration;
 
 /// How long doing nothing is tried where hints wait for the clock, and where not.
@@ -280,7 +281,7 @@ impl Checking<'_> {
             self.problem(line, text, "Add it to the choices.");
         }
         let mut values: Vec<&String> = choices.iter().map(|(v, _)| v).collect();
-        values.sort();
+        values.arrange();
         values.dedup();
         if n < 2 || values.len() < n {
             let remedy = "Give two or more different values.";

@@ -7,6 +7,7 @@ use super::{
     page::{Block, Page},
     translated,
 };
+use kubestep_model::arrange::Arrange;
 use serde_json::Value;
 
 /// Replaces every text by its translation. Errors: what is missing, what is too much.
@@ -102,8 +103,8 @@ fn texts(lesson: &mut Lesson, page: &Page, problems: &mut Vec<Problem>) {
 /// What Kubernetes says is the same in every language: words between backticks and links to objects.
 fn marks(page: &Page, line: usize, original: &str, translation: &str, problems: &mut Vec<Problem>) {
     let (mut a, mut b) = (spans(original), spans(translation));
-    a.sort();
-    b.sort();
+    a.arrange();
+    b.arrange();
     if a != b {
         let differs = a.iter().find(|s| !b.contains(s)).or_else(|| b.iter().find(|s| !a.contains(s)));
         let which = differs.map_or(String::new(), |s| format!(": `{s}`"));

@@ -6,6 +6,7 @@ use super::{
 };
 use kubestep_cluster::World;
 use kubestep_insight::Gaps;
+use kubestep_model::arrange::Arrange;
 use kubestep_model::{EndpointSlice, Kind, Object};
 use serde_json::Value;
 
@@ -50,7 +51,7 @@ impl Measured {
             Measured::Number(n) => n.to_string(),
             Measured::Texts(texts) => {
                 let mut texts = texts.clone();
-                texts.sort();
+                texts.arrange();
                 texts.dedup();
                 texts.join(", ")
             }

@@ -3,6 +3,7 @@
 //! Upstream: pkg/quota/v1/evaluator/core and k8s.io/apiserver/pkg/quota/v1 (v1.37).
 
 use super::{Amounts, add, limits, qos, requests};
+use crate::arrange::Arrange;
 use crate::{Container, Instant, Kind, Object, Pod, Quantity, ResourceQuota, Service, text::Format};
 use serde_json::Value;
 use std::{collections::BTreeMap, time::Duration};
@@ -186,7 +187,7 @@ pub fn unsaid(pod: &Pod, resources: &[&str]) -> BTreeMap<String, Vec<String>> {
         }
     }
     for names in missing.values_mut() {
-        names.sort_unstable();
+        names.arrange();
         names.dedup();
     }
     missing

@@ -1,6 +1,7 @@
 //! The fields of a type as `kubectl explain` lists them. Their descriptions are not part of the schema.
 
 use super::types::{Declared, Field, Omit, Opaque, Shape, Type, schema};
+use crate::arrange::Arrange;
 
 /// One field, and those below it where they were asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,7 +90,7 @@ fn fields(ty: &Type, levels: usize, above: &mut Vec<&'static str>) -> Vec<Explai
         })
         .collect();
     above.pop();
-    found.sort_by_key(|f| f.name);
+    found.arrange_by_key(|f| f.name);
     found
 }
 

@@ -1,5 +1,6 @@
 //! The types of Kubernetes' objects, as Go declares them.
 
+use crate::arrange::Gather;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
@@ -114,7 +115,7 @@ impl Schema {
         let heads =
             lines().filter_map(|line| line.strip_prefix("struct: ").or_else(|| line.strip_prefix("name: ")));
         let names: BTreeMap<&str, TypeId> =
-            heads.enumerate().map(|(id, head)| (head.split(' ').next().unwrap_or(head), id)).collect();
+            heads.enumerate().map(|(id, head)| (head.split(' ').next().unwrap_or(head), id)).gather();
         let mut schema = Schema { types: Vec::new(), kinds: BTreeMap::new(), kind_types: BTreeMap::new() };
         let mut embedded: Vec<Vec<(usize, &str)>> = Vec::new();
         for line in lines() {

@@ -1,5 +1,6 @@
 //! The keys of YAML maps: of any type when read, texts in JSON; and how Go prints them in its complaints.
 
+use crate::arrange::Arrange;
 use std::cmp::Ordering;
 
 use serde_json::Value;
@@ -146,7 +147,7 @@ pub(super) fn go_dump(tree: &Tree, id: NodeId) -> String {
                 // Go prints the keys of a map sorted.
                 let mut pairs: Vec<(NodeId, NodeId)> =
                     pairs.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect();
-                pairs.sort_by_key(|(key, _)| key_at(tree, *key));
+                pairs.arrange_by_key(|(key, _)| key_at(tree, *key));
                 let pieces = pairs.into_iter().map(|(key, value)| {
                     vec![Piece::Node(key), Piece::Text(":".to_owned()), Piece::Node(value)]
                 });

@@ -2,6 +2,7 @@
 //!
 //! Upstream: k8s.io/pod-security-admission/policy (v1.37).
 
+use kubestep_model::arrange::Arrange;
 use serde_json::Value;
 
 /// Why a pod is refused: the reason, and the details.
@@ -95,7 +96,7 @@ fn these(names: &[&str]) -> String {
 
 /// Each value once, in order.
 fn sorted(mut values: Vec<String>) -> Vec<String> {
-    values.sort();
+    values.arrange();
     values.dedup();
     values
 }

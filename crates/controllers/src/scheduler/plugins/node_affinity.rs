@@ -8,6 +8,7 @@ use super::{
     },
     Before, Cycle, Plugin, Rejection, State, normalize,
 };
+use kubestep_model::arrange::Gather;
 use kubestep_model::{NodeSelectorTerm, Pod, PreferredSchedulingTerm};
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -24,7 +25,7 @@ fn preferred(pod: &Pod) -> &[PreferredSchedulingTerm] {
 fn named(term: &NodeSelectorTerm) -> Option<BTreeSet<Arc<str>>> {
     let mut names: Option<BTreeSet<Arc<str>>> = None;
     for field in term.match_fields.iter().filter(|f| f.key == "metadata.name" && f.operator == "In") {
-        let these: BTreeSet<Arc<str>> = field.values.iter().map(|v| v.as_str().into()).collect();
+        let these: BTreeSet<Arc<str>> = field.values.iter().map(|v| v.as_str().into()).gather();
         names = Some(match names {
             None => these,
             Some(so_far) => so_far.intersection(&these).cloned().collect(),
@@ -50,7 +51,7 @@ impl Plugin for NodeAffinity {
         let names: Option<Vec<BTreeSet<Arc<str>>>> = terms.iter().map(named).collect();
         match names {
             Some(sets) if !sets.is_empty() => {
-                let all: BTreeSet<Arc<str>> = sets.into_iter().flatten().collect();
+                let all: BTreeSet<Arc<str>> = sets.into_iter().flatten().gather();
                 if all.is_empty() {
                     return Before::Reject(Rejection::for_good("pod affinity terms conflict"));
                 }

@@ -9,6 +9,7 @@ use super::{
     Before, Cycle, MAX_SCORE, Plugin, Rejection, State, scaled,
     taint_toleration::tolerates,
 };
+use kubestep_model::arrange::Gather;
 use kubestep_model::{
     LabelSelector, Labels, Node, Pod, ReplicaSet, Service,
     text::Selector,
@@ -66,7 +67,7 @@ fn read(constraint: &Value, pod: &Pod, action: &str) -> Option<Constraint> {
     let selector = super::super::affinity::selector(raw.label_selector.as_ref());
     let keys = raw.match_label_keys.unwrap_or_default();
     let labels: Labels =
-        keys.iter().filter_map(|k| Some((k.clone(), pod.metadata.labels.get(k)?.clone()))).collect();
+        keys.iter().filter_map(|k| Some((k.clone(), pod.metadata.labels.get(k)?.clone()))).gather();
     let selector = if labels.is_empty() { selector } else { merge(&labels, &selector) };
     Some(Constraint {
         max_skew: raw.max_skew,
@@ -254,7 +255,7 @@ fn scores(cycle: &Cycle<'_>, nodes: &[Arc<NodeInfo>]) -> Option<Scores> {
     }
     let keys: Vec<String> = constraints.iter().map(|c| c.key.clone()).collect();
     let usable = |node: &NodeInfo| !all_keys || has_all(node.labels(), &keys);
-    let ignored: BTreeSet<Arc<str>> = nodes.iter().filter(|n| !usable(n)).map(|n| n.name.clone()).collect();
+    let ignored: BTreeSet<Arc<str>> = nodes.iter().filter(|n| !usable(n)).map(|n| n.name.clone()).gather();
     let mut found = vec![];
     for constraint in constraints {
         if constraint.key == HOSTNAME {
@@ -263,11 +264,10 @@ fn scores(cycle: &Cycle<'_>, nodes: &[Arc<NodeInfo>]) -> Option<Scores> {
             continue;
         }
         let value = |n: &NodeInfo| n.labels().get(&constraint.key).cloned();
-        let domains: BTreeSet<Option<String>> =
-            nodes.iter().filter(|n| usable(n)).map(|n| value(n)).collect();
+        let domains: BTreeSet<Option<String>> = nodes.iter().filter(|n| usable(n)).map(|n| value(n)).gather();
         let weight = (domains.len() as f64 + 2.0).ln();
         let mut counts: BTreeMap<String, i64> =
-            domains.into_iter().flatten().map(|v| (v.clone(), 0)).collect();
+            domains.into_iter().flatten().map(|v| (v.clone(), 0)).gather();
         if !counts.is_empty() {
             let groups = cycle.cache.groups();
             let counted = groups.filter(|(group, _)| constraint.counts(group, &pod.metadata.namespace));

@@ -15,6 +15,7 @@ use crate::volume::{
     matching::{Place, best, is_reachable},
 };
 use kubestep_control::View;
+use kubestep_model::arrange::{Arrange, Gather};
 use kubestep_model::{Key, Node, PersistentVolume, PersistentVolumeClaim, StorageClass, Whole};
 use std::collections::BTreeSet;
 
@@ -94,7 +95,7 @@ fn claims(cycle: &Cycle<'_>) -> Result<Claims, String> {
     }
     if !found.delayed.is_empty() {
         let size = |c: &PersistentVolumeClaim| c.request().cloned().unwrap_or_default();
-        found.delayed.sort_by(|a, b| size(a).cmp(&size(b)));
+        found.delayed.arrange_by(|a, b| size(a).cmp(&size(b)));
         found.volumes = cycle.view.objects_of(VOLUME, None).filter_map(PersistentVolume::read).collect();
     }
     Ok(found)
@@ -103,7 +104,7 @@ fn claims(cycle: &Cycle<'_>) -> Result<Claims, String> {
 /// A free volume for each claim, or a provisioner; `None` if one finds neither.
 /// Upstream: FindPodVolumes, findMatchingVolumes, checkVolumeProvisions.
 fn findable(cycle: &Cycle<'_>, claims: &Claims, node: &Node) -> Option<Bindings> {
-    let mut taken: BTreeSet<String> = cycle.cache.promised_volumes().map(str::to_owned).collect();
+    let mut taken: BTreeSet<String> = cycle.cache.promised_volumes().map(str::to_owned).gather();
     let mut bindings = Bindings::default();
     for claim in &claims.delayed {
         // A provisioner was told of a node before: it has to be this one.

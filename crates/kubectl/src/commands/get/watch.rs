@@ -11,6 +11,7 @@ use crate::{
     },
     select::{self, Select},
 };
+use kubestep_model::arrange::Gather;
 use kubestep_model::{
     Key, Kind, Object,
     client::{Stream, WatchEvent},
@@ -76,7 +77,7 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args, format: &Format, select: &Select
     }
     let labels = Selector::parse(&select.labels).unwrap_or_else(|_| Selector::everything());
     let fields = FieldSelector::parse(&select.fields).unwrap_or_default();
-    let mut known: BTreeSet<Key> = objects.iter().map(Object::key).collect();
+    let mut known: BTreeSet<Key> = objects.iter().map(Object::key).gather();
     let everywhere = select.all_namespaces || !kind.namespaced();
     let namespace: Option<Arc<str>> = (!everywhere).then(|| kc.namespace.clone());
     loop {

@@ -11,6 +11,7 @@ use crate::{
     select::Info,
     workloads::{self, CHANGE_CAUSE},
 };
+use kubestep_model::arrange::Gather;
 use kubestep_model::{Object, PodTemplateSpec, ReplicaSet};
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -59,7 +60,7 @@ pub(super) fn say(kc: &mut Kc<'_>, info: &Info, revision: i64, text: &str) {
 
 /// The replica sets of each revision; of two with one number the last counts.
 fn by_revision(sets: &[Arc<ReplicaSet>]) -> BTreeMap<i64, &Arc<ReplicaSet>> {
-    sets.iter().filter_map(|rs| workloads::revision(&rs.metadata.annotations).ok().map(|r| (r, rs))).collect()
+    sets.iter().filter_map(|rs| workloads::revision(&rs.metadata.annotations).ok().map(|r| (r, rs))).gather()
 }
 
 pub(super) fn missing() -> Fault {

@@ -12,6 +12,7 @@ use crate::{
     select::Info,
     workloads::CHANGE_CAUSE,
 };
+use kubestep_model::arrange::Arrange;
 use kubestep_model::{
     ControllerRevision, DaemonSet, Kind, LabelSelector, Object, PodTemplateSpec, StatefulSet, Whole,
 };
@@ -38,7 +39,7 @@ pub(crate) fn of(kc: &mut Kc<'_>, object: &Object) -> Flow<Vec<ControllerRevisio
     let items = listed.map(|(items, _)| items).unwrap_or_default();
     let mut found: Vec<ControllerRevision> = items.iter().filter_map(ControllerRevision::read).collect();
     found.retain(|r| r.metadata.controller().is_some_and(|owner| owner.uid == meta.uid));
-    found.sort_by_key(|r| r.revision);
+    found.arrange_by_key(|r| r.revision);
     Ok(found)
 }
 

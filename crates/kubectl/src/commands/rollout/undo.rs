@@ -10,6 +10,7 @@ use crate::{
     output::format::Format,
     workloads,
 };
+use kubestep_model::arrange::Gather;
 use kubestep_model::{Deployment, Labels, Object, PatchKind, ReplicaSet, patch::LAST_APPLIED};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -109,7 +110,7 @@ pub(crate) fn plan(
     let kept = |(key, _): &(&String, &String)| KEPT.contains(&key.as_str());
     let own = deployment.metadata.annotations.iter().filter(kept);
     let back = target.metadata.annotations.iter().filter(|entry| !kept(entry));
-    let annotations: Labels = own.chain(back).map(|(k, v)| (k.clone(), v.clone())).collect();
+    let annotations: Labels = own.chain(back).map(|(k, v)| (k.clone(), v.clone())).gather();
     let template = workloads::without_hash(target.spec.template.clone());
     Ok(Plan::Patch(json!([
         { "op": "replace", "path": "/spec/template", "value": template },

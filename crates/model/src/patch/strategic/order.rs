@@ -1,5 +1,6 @@
 //! The order of a patched list's items.
 
+use crate::arrange::Arrange;
 use serde_json::Value;
 
 use super::super::go::{self, GoType, go_type, same_scalar};
@@ -63,7 +64,7 @@ pub(super) fn sort_printed(list: &mut [Value], printed: impl Fn(&Value) -> Strin
     if keyed.len() <= 12 {
         insertion_sort(&mut keyed, |left, right| left.0 <= right.0);
     } else {
-        keyed.sort_by(|left, right| left.0.cmp(&right.0));
+        keyed.arrange_by(|left, right| left.0.cmp(&right.0));
     }
     for (place, (_, item)) in list.iter_mut().zip(keyed) {
         *place = item;
@@ -126,7 +127,7 @@ pub(super) fn sort_by_order(
             _ => true,
         });
     } else {
-        placed.sort_by_key(|(place, _)| *place);
+        placed.arrange_by_key(|(place, _)| *place);
     }
     Ok(placed.into_iter().map(|(_, item)| item).chain(deleted).collect())
 }

@@ -3,6 +3,7 @@
 //! Upstream: k8s.io/utils/dump, ForHash (v1.37): every field of every struct in Go's order, types in brackets, maps
 //! sorted by key. What is empty in the store's encoding comes out as nil: `[]`, `{}` in the place of a map.
 
+use crate::arrange::Gather;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
@@ -131,7 +132,7 @@ fn write_map(out: &mut String, kind: &'static str, value: &Value) {
         out.push_str("<nil>");
         return;
     };
-    let sorted: BTreeMap<&String, &Value> = entries.iter().collect();
+    let sorted: BTreeMap<&String, &Value> = entries.iter().gather();
     out.push_str("map[");
     for (i, (key, value)) in sorted.into_iter().enumerate() {
         if i > 0 {

@@ -4,6 +4,7 @@
 //! Upstream: the internal types of pkg/apis/* (v1.37), encoding/json.
 
 use super::dump::{Field, STRUCTS, Structs, map_values, structs};
+use crate::arrange::Arrange;
 use crate::text::Quantity;
 use serde_json::Value;
 use std::sync::LazyLock;
@@ -73,7 +74,7 @@ fn read(kind: &str, value: &Value, depth: usize) -> Shown {
             Some(map) => {
                 let mut entries: Vec<(String, Shown)> =
                     map.iter().map(|(k, v)| (k.clone(), read(inner, v, depth + 1))).collect();
-                entries.sort_by(|a, b| a.0.cmp(&b.0));
+                entries.arrange_by(|a, b| a.0.cmp(&b.0));
                 Shown::Struct(entries)
             }
             None => Shown::Plain("null".into()),

@@ -1,5 +1,6 @@
 //! Field selectors, as `kubectl --field-selector` takes them.
 
+use crate::arrange::Arrange;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -23,7 +24,7 @@ impl FieldSelector {
     /// Reads a selector; terms are sorted as texts.
     pub fn parse(text: &str) -> Result<FieldSelector, String> {
         let mut parts = split_terms(text);
-        parts.sort_unstable();
+        parts.arrange();
         let mut terms = Vec::new();
         for part in parts.into_iter().filter(|part| !part.is_empty()) {
             let Some((field, equal, value)) = split_term(part) else {

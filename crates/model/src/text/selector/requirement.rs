@@ -1,5 +1,6 @@
 //! One demand on a label, and the list of them that makes a selector.
 
+use crate::arrange::Arrange;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -152,7 +153,7 @@ fn aggregate(errors: Vec<String>) -> Option<String> {
 impl fmt::Display for Requirement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut sorted: Vec<&str> = self.values.iter().map(String::as_str).collect();
-        sorted.sort_unstable();
+        sorted.arrange();
         let (key, values) = (&self.key, sorted.join(","));
         match self.operator {
             Operator::Exists => write!(f, "{key}"),
@@ -190,7 +191,7 @@ impl Selector {
 
     /// The selector of these requirements; those with the same key keep their order.
     pub fn of(mut requirements: Vec<Requirement>) -> Selector {
-        requirements.sort_by(|a, b| a.key.cmp(&b.key));
+        requirements.arrange_by(|a, b| a.key.cmp(&b.key));
         Selector { requirements: Some(requirements) }
     }
 
