@@ -40,12 +40,12 @@ const BANS: &[Ban] = &[
     Ban {
         word: concat!("Hash", "Map"),
         below: ENGINE,
-        why: "order must not depend on a hasher: BTreeMap or imbl",
+        why: "order must not depend on a hasher: BTreeMap or kubestep_model::tree",
     },
     Ban {
         word: concat!("Hash", "Set"),
         below: ENGINE,
-        why: "order must not depend on a hasher: BTreeSet or imbl",
+        why: "order must not depend on a hasher: BTreeSet or kubestep_model::tree",
     },
     Ban { word: concat!("System", "Time"), below: ENGINE, why: "time is the world's" },
     Ban { word: concat!("std::time::", "Instant"), below: ENGINE, why: "time is the world's" },

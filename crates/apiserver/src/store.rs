@@ -2,7 +2,7 @@
 //!
 //! Upstream: etcd with k8s.io/apiserver/pkg/storage/etcd3, as the watch cache shows it (v1.37).
 
-use imbl::{OrdMap, Vector};
+use kubestep_model::tree::{OrdMap, Vector};
 use kubestep_model::{Instant, Key, Kind, Object, Revision};
 use std::sync::Arc;
 
@@ -129,8 +129,7 @@ impl Store {
     /// As [`Store::log_after`], for those who keep what they find.
     pub fn entries_after(&self, revision: Revision) -> impl Iterator<Item = &Arc<LogEntry>> {
         let skip = usize::try_from(revision.saturating_sub(self.compacted)).unwrap_or(usize::MAX);
-        let skip = skip.min(self.log.len());
-        self.log.focus().narrow(skip..).into_iter()
+        self.log.skip(skip)
     }
 
     /// The write that made a revision, if the log still holds it.

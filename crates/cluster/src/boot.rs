@@ -107,7 +107,12 @@ impl World {
     }
 
     /// Starts a process that knows this much.
-    pub(crate) fn begin_with(&mut self, id: &ProcessId, view: View, seen: imbl::OrdMap<Kind, u64>) {
+    pub(crate) fn begin_with(
+        &mut self,
+        id: &ProcessId,
+        view: View,
+        seen: kubestep_model::tree::OrdMap<Kind, u64>,
+    ) {
         let id = id.clone();
         let dice = self.dice.split(&id.to_string());
         let Some(brain) = self.new_brain(&id, &dice) else { return };
@@ -163,7 +168,7 @@ impl World {
         })
     }
 
-    pub(crate) fn list_for(&self, id: &ProcessId) -> (View, imbl::OrdMap<Kind, u64>) {
+    pub(crate) fn list_for(&self, id: &ProcessId) -> (View, kubestep_model::tree::OrdMap<Kind, u64>) {
         let kinds: Vec<Kind> = match id {
             ProcessId::Manager | ProcessId::SecondManager => manager_kinds().into_iter().collect(),
             ProcessId::Scheduler => kubestep_controllers::scheduler::WATCHES.to_vec(),

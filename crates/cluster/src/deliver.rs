@@ -71,7 +71,7 @@ impl World {
         let at = self.now + Latencies::draw(row, &mut self.dice, "delivery") + self.faults.extra(Some(id));
         let first = self.with_process(id, |p| {
             let inbox = p.inbox.entry(kind).or_default();
-            let at = inbox.last().map_or(at, |a| a.at.max(at));
+            let at = inbox.back().map_or(at, |a| a.at.max(at));
             inbox.push_back(Arc::new(Arrival { at, entry, cause }));
             (inbox.len() == 1).then_some(at)
         });

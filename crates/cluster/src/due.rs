@@ -1,8 +1,8 @@
 //! What is due, and when: every enabled step once, in the order in which time brings it.
 
 use crate::Step;
-use imbl::OrdMap;
 use kubestep_model::Instant;
+use kubestep_model::tree::OrdMap;
 
 /// Steps by time; of equal times, the one that was put in first.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,10 +1,10 @@
 //! Processes: their caches, watches, queues and programs.
 
 use crate::{RecordId, flight::ClientLimit};
-use imbl::{OrdMap, Vector};
 use kubestep_apiserver::LogEntry;
 use kubestep_control::{Change, Memory, Queue, Recorder, Running, Ticket, View};
 use kubestep_controllers::{kubelet, scheduler};
+use kubestep_model::tree::{OrdMap, Vector};
 use kubestep_model::{Dice, Instant, Key, Kind, Reply, Request, Revision};
 use std::{fmt, sync::Arc};
 

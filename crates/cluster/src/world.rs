@@ -4,9 +4,9 @@ use crate::{
     Brain, ClientId, ClientState, Faults, Flight, FlightId, Health, Latencies, Machine, Process, ProcessId,
     Record, RecordId, Registry, Step, What, due::Due,
 };
-use imbl::OrdMap;
 use kubestep_apiserver::{Audit, Settings, Store};
 use kubestep_control::Note;
+use kubestep_model::tree::OrdMap;
 use kubestep_model::{Dice, Instant};
 use std::sync::Arc;
 

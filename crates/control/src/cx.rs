@@ -1,7 +1,7 @@
 //! What a reconcile can see and do, and how it is run again against the replies so far.
 
 use crate::{Controller, EventNote, Note, View, note::reference};
-use imbl::OrdMap;
+use kubestep_model::tree::OrdMap;
 use kubestep_model::{
     Answer, Body, DeleteOptions, Dice, Instant, Key, Kind, Object, PatchKind, Reply, Request, Resource,
     Status, Subresource, Verb,

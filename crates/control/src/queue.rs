@@ -1,8 +1,8 @@
 //! The work queue of a controller: each key once, never two runs of one key, waits after failures.
 //! Upstream: client-go/util/workqueue.
 
-use imbl::{OrdMap, OrdSet, Vector};
 use kubestep_model::arrange::Arrange;
+use kubestep_model::tree::{OrdMap, OrdSet, Vector};
 use kubestep_model::{Instant, Key};
 use std::time::Duration;
 

@@ -4,7 +4,7 @@
 //! scheduler writes events with a series (client-go/tools/events).
 
 use crate::EventNote;
-use imbl::{OrdMap, Vector};
+use kubestep_model::tree::{OrdMap, Vector};
 use kubestep_model::{
     Body, Event, EventSeries, EventSource, Instant, Key, Kind, ObjectMeta, PatchKind, Request, Subresource,
     Verb,

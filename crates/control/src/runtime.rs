@@ -1,6 +1,6 @@
 //! What a kubelet and the container runtime of its node say to each other. Upstream: cri-api, runtime/v1.
 
-use imbl::OrdMap;
+use kubestep_model::tree::OrdMap;
 use kubestep_model::{Instant, Labels, Quantity, Taint, text::Format};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, sync::Arc};

@@ -1,6 +1,6 @@
 //! What a process has been told about the cluster: its informers' objects, frozen cheaply for each reconcile.
 
-use imbl::OrdMap;
+use kubestep_model::tree::OrdMap;
 use kubestep_model::{Key, Kind, Object, Resource};
 use std::sync::Arc;
 

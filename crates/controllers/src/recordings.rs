@@ -6,8 +6,8 @@ use crate::{
     harness::{Refusal, pass},
     replicaset::ReplicaSetController,
 };
-use imbl::OrdMap;
 use kubestep_control::Controller;
+use kubestep_model::tree::OrdMap;
 use kubestep_model::{Instant, Key, Kind, Object, Reason, Time};
 use serde_json::{Map, Value, json};
 use std::{collections::BTreeMap, fs, path::Path};

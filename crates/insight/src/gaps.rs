@@ -1,8 +1,8 @@
 //! All open gaps of a world and their ages, followed from step to step.
 
 use crate::{Measure, measure};
-use imbl::{OrdMap, OrdSet};
 use kubestep_cluster::{ChangeRef, World};
+use kubestep_model::tree::{OrdMap, OrdSet};
 use kubestep_model::{Instant, Key, Object};
 
 /// One open gap.

@@ -20,11 +20,13 @@ mod shared;
 pub mod status;
 pub mod text;
 pub mod time;
+pub mod tree;
 pub mod verb;
 mod whole;
 pub mod yaml;
 
 pub use dice::Dice;
+pub use go::GoValue;
 pub use kind::Kind;
 pub use kinds::*;
 pub use meta::{ObjectMeta, OwnerReference};

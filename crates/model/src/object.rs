@@ -1,6 +1,6 @@
 //! Objects: a struct for each kind that loops read, whole JSON for all others.
 
-use crate::{Kind, ObjectMeta, kinds::*};
+use crate::{GoValue, Kind, ObjectMeta, go, kinds::*};
 use serde_json::{Map, Value};
 use std::{fmt, sync::Arc};
 
@@ -80,10 +80,10 @@ macro_rules! objects {
             /// As JSON, with `apiVersion` and `kind`, in the order and with the omissions of Go's encoder.
             pub fn to_value(&self) -> Value {
                 let mut value = match self {
-                    $(Object::$kind(o) => serde_json::to_value(&**o).unwrap_or(Value::Null),)*
+                    $(Object::$kind(o) => o.to_json(),)*
                     Object::Custom(c) => {
                         let mut map = c.rest.clone();
-                        map.insert("metadata".into(), serde_json::to_value(&c.metadata).unwrap_or(Value::Null));
+                        map.insert("metadata".into(), c.metadata.to_json());
                         Value::Object(map)
                     }
                 };
@@ -101,11 +101,11 @@ macro_rules! objects {
                     map.remove("kind");
                 }
                 match kind {
-                    $(Kind::$kind => serde_json::from_value::<$kind>(value).map(|o| Object::$kind(Arc::new(o))).map_err(|e| e.to_string()),)*
+                    $(Kind::$kind => go::made::<$kind>(value).map(|o| Object::$kind(Arc::new(o))),)*
                     Kind::Other(_) => {
                         let Value::Object(mut rest) = value else { return Err("an object must be a map".into()) };
                         let meta = rest.remove("metadata").unwrap_or(Value::Null);
-                        let metadata = if meta.is_null() { ObjectMeta::default() } else { serde_json::from_value(meta).map_err(|e| e.to_string())? };
+                        let metadata = if meta.is_null() { ObjectMeta::default() } else { go::made(meta)? };
                         Ok(Object::Custom(Arc::new(Custom { kind, metadata, rest })))
                     }
                 }

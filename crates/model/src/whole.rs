@@ -3,13 +3,12 @@
 //! Few loops read these kinds, and each reads its own; so an object is decoded when its key is looked at, and the
 //! other crates need no arm for it.
 
-use crate::{Custom, Kind, Object, ObjectMeta};
-use serde::{Serialize, de::DeserializeOwned};
+use crate::{Custom, GoValue, Kind, Object, ObjectMeta, go};
 use serde_json::Value;
 use std::sync::Arc;
 
 /// A struct that a loop reads an object of a whole kind as.
-pub trait Whole: Serialize + DeserializeOwned {
+pub trait Whole: GoValue + Default {
     /// The kind.
     const KIND: Kind;
     /// Its metadata.
@@ -22,15 +21,15 @@ pub trait Whole: Serialize + DeserializeOwned {
             return None;
         }
         let mut whole = custom.rest.clone();
-        whole.insert("metadata".into(), serde_json::to_value(&custom.metadata).ok()?);
-        serde_json::from_value(Value::Object(whole)).ok()
+        whole.insert("metadata".into(), custom.metadata.to_json());
+        go::made(Value::Object(whole)).ok()
     }
 
     /// The struct as an object, with the omissions of Go's encoder.
     fn to_object(&self) -> Object {
         let metadata = self.meta().clone();
-        let mut rest = match serde_json::to_value(self) {
-            Ok(Value::Object(map)) => map,
+        let mut rest = match self.to_json() {
+            Value::Object(map) => map,
             _ => Default::default(),
         };
         rest.remove("metadata");

@@ -7,9 +7,9 @@ pub use requests::Trouble;
 pub(crate) use requests::heard;
 
 use crate::{Asker, Brain, Health, Mood, ProcessId, Step, World};
-use imbl::{OrdMap, OrdSet};
 use kubestep_controllers::ALL;
 use kubestep_model::Kind;
+use kubestep_model::tree::{OrdMap, OrdSet};
 use std::{sync::Arc, time::Duration};
 
 /// Faults that are in force.

@@ -1,9 +1,9 @@
 //! Watches that lose what they should tell, and processes that start from an old state.
 
 use crate::{Health, ProcessId, Step, World, process::Arrival};
-use imbl::Vector;
 use kubestep_apiserver::LogEntry;
 use kubestep_control::View;
+use kubestep_model::tree::Vector;
 use kubestep_model::{Kind, Revision};
 use std::sync::Arc;
 

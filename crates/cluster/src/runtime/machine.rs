@@ -9,12 +9,12 @@ use super::{
     sha256,
 };
 use crate::RecordId;
-use imbl::OrdMap;
 use kubestep_control::{
     ContainerConfig, ExecAnswer, MachineInfo, NodeSpec, Order, ProbeKind, Report, RuntimeContainer,
     RuntimeImage, RuntimePod, RuntimeState, Sandbox, StartRefusal, full_image_name,
 };
 use kubestep_model::arrange::Arrange;
+use kubestep_model::tree::OrdMap;
 use kubestep_model::{Dice, Instant};
 use std::{sync::Arc, time::Duration};
 

@@ -1,9 +1,9 @@
 //! A container's process: a program, its files and what it printed.
 
 use super::program::{self, Join, Program};
-use imbl::{OrdMap, Vector};
 use kubestep_control::Files;
 use kubestep_model::Instant;
+use kubestep_model::tree::{OrdMap, Vector};
 use std::{sync::Arc, time::Duration};
 
 /// How far a run came.

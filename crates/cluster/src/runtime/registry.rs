@@ -1,8 +1,8 @@
 //! The registry that nodes pull from: rows of data, pushed by a session.
 
 use super::sha256;
-use imbl::OrdMap;
 use kubestep_control::{RuntimeImage, full_image_name};
+use kubestep_model::tree::OrdMap;
 use serde::{Deserialize, Deserializer};
 use std::{sync::Arc, time::Duration};
 

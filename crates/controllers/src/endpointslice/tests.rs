@@ -3,8 +3,8 @@
 
 use super::EndpointSliceController;
 use crate::endpoints::EndpointsController;
-use imbl::OrdMap;
 use kubestep_control::{Change, Controller, Effect, Memory, Progress, Running, Told, View, run};
+use kubestep_model::tree::OrdMap;
 use kubestep_model::{
     Answer, Body, Dice, Instant, Key, Kind, Node, Object, Reply, Request, Status, Time, Verb,
 };

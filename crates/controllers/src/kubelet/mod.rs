@@ -28,11 +28,11 @@ mod volumes;
 mod worker;
 mod writer;
 
-use imbl::{OrdMap, OrdSet, Vector};
 use kubestep_control::{
     Agent, AgentCx, Change, Input, MachineInfo, Order, ProbeKind, Report, RuntimeImage, RuntimePod, Ticket,
     reference,
 };
+use kubestep_model::tree::{OrdMap, OrdSet, Vector};
 use kubestep_model::{Instant, Kind, Object, ObjectReference, Pod, Reply};
 use std::{sync::Arc, time::Duration};
 

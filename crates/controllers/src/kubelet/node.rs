@@ -2,9 +2,9 @@
 //! Upstream: pkg/kubelet/kubelet_node_status.go, pkg/kubelet/nodestatus, component-helpers' lease controller.
 
 use super::{Ask, Cx, Kubelet, Timer};
-use imbl::OrdMap;
 use kubestep_control::{Change, RuntimeImage};
 use kubestep_model::arrange::Arrange;
+use kubestep_model::tree::OrdMap;
 use kubestep_model::{
     Answer, Body, Instant, Key, Kind, Lease, Node, NodeCondition, ObjectMeta, ObjectReference,
     OwnerReference, PatchKind, Reply, Subresource, Verb,

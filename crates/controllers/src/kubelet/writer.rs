@@ -7,7 +7,7 @@ use super::{
     worker::Stage,
 };
 use crate::kubelet::conditions::Said;
-use imbl::{OrdMap, Vector};
+use kubestep_model::tree::{OrdMap, Vector};
 use kubestep_model::{Answer, DeleteOptions, Key, Kind, PatchKind, Pod, PodStatus, Reply, Subresource, Verb};
 use std::{sync::Arc, time::Duration};
 

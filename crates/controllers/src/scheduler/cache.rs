@@ -2,8 +2,8 @@
 //! Upstream: pkg/scheduler/backend/cache (v1.37).
 
 use super::node_info::{Group, NodeInfo, PodInfo, tally};
-use imbl::{OrdMap, OrdSet};
 use kubestep_model::Node;
+use kubestep_model::tree::{OrdMap, OrdSet};
 use std::{collections::BTreeSet, sync::Arc};
 
 /// A pod that is counted on a node.

@@ -6,9 +6,9 @@ use super::{
     node_info::{NodeInfo, PodInfo},
     plugins::{Before, Cycle, PLUGINS, Plugin, Rejection, State},
 };
-use imbl::OrdMap;
 use kubestep_model::Dice;
 use kubestep_model::arrange::Gather;
+use kubestep_model::tree::OrdMap;
 use std::{collections::BTreeSet, sync::Arc};
 
 /// At least so many nodes that will do are looked for. Upstream: minFeasibleNodesToFind.

@@ -28,8 +28,8 @@ pub use attempt::{Attempt, NodeRow};
 
 use cache::Cache;
 use cycle::Nominated;
-use imbl::{OrdMap, Vector};
 use kubestep_control::{Agent, AgentCx, Input, Ticket};
+use kubestep_model::tree::{OrdMap, Vector};
 use kubestep_model::{Instant, Kind, Pod};
 use queue::{LONGEST_WAIT, Place, Queue, Waiting};
 use std::{sync::Arc, time::Duration};

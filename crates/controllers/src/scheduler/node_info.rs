@@ -5,7 +5,7 @@ use super::{
     affinity::Terms,
     resources::{Resources, missing_defaults, pod_requests},
 };
-use imbl::{OrdMap, OrdSet};
+use kubestep_model::tree::{OrdMap, OrdSet};
 use kubestep_model::{Labels, Node, Pod};
 use std::sync::Arc;
 

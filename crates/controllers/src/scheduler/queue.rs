@@ -2,8 +2,8 @@
 //! Upstream: pkg/scheduler/backend/queue (v1.37), with queueing hints and popping from the back-off queue.
 
 use super::node_info::PodInfo;
-use imbl::{OrdMap, OrdSet};
 use kubestep_model::Instant;
+use kubestep_model::tree::{OrdMap, OrdSet};
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 /// The first back-off; it doubles with each attempt. Upstream: DefaultPodInitialBackoffDuration.

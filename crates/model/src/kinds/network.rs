@@ -13,13 +13,10 @@ api! {
         maybe {
             ports: Vec<ServicePort>,
             selector: Labels,
-            #[serde(rename = "clusterIP")]
-            cluster_ip: String,
-            #[serde(rename = "clusterIPs")]
-            cluster_ips: Vec<String>,
+            cluster_ip as "clusterIP": String,
+            cluster_ips as "clusterIPs": Vec<String>,
             r#type: String,
-            #[serde(rename = "externalIPs")]
-            external_ips: Vec<String>,
+            external_ips as "externalIPs": Vec<String>,
             session_affinity: String,
             external_name: String,
             publish_not_ready_addresses: bool,
@@ -67,10 +64,8 @@ api! {
         always {
             metadata: ObjectMeta,
             address_type: String,
-            #[serde(serialize_with = "crate::go::null_if_empty")]
-            endpoints: Vec<Endpoint>,
-            #[serde(serialize_with = "crate::go::null_if_empty")]
-            ports: Vec<EndpointPort>,
+            endpoints or null: Vec<Endpoint>,
+            ports or null: Vec<EndpointPort>,
         }
     }
     /// One endpoint of a slice.

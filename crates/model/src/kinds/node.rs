@@ -11,12 +11,9 @@ api! {
     /// See [`Node`].
     pub struct NodeSpec {
         maybe {
-            #[serde(rename = "podCIDR")]
-            pod_cidr: String,
-            #[serde(rename = "podCIDRs")]
-            pod_cidrs: Vec<String>,
-            #[serde(rename = "providerID")]
-            provider_id: String,
+            pod_cidr as "podCIDR": String,
+            pod_cidrs as "podCIDRs": Vec<String>,
+            provider_id as "providerID": String,
             unschedulable: bool,
             taints: Vec<Taint>,
         }
@@ -58,12 +55,9 @@ api! {
     /// Versions and identities of a node.
     pub struct NodeInfo {
         always {
-            #[serde(rename = "machineID")]
-            machine_id: String,
-            #[serde(rename = "systemUUID")]
-            system_uuid: String,
-            #[serde(rename = "bootID")]
-            boot_id: String,
+            machine_id as "machineID": String,
+            system_uuid as "systemUUID": String,
+            boot_id as "bootID": String,
             kernel_version: String,
             os_image: String,
             container_runtime_version: String,

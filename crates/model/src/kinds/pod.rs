@@ -16,8 +16,7 @@ api! {
     /// See [`Pod`].
     pub struct PodSpec {
         always {
-            #[serde(serialize_with = "crate::go::null_if_empty")]
-            containers: Vec<Container>,
+            containers or null: Vec<Container>,
         }
         maybe {
             volumes: Vec<Volume>,
@@ -83,8 +82,7 @@ api! {
             name: String,
             host_port: i32,
             protocol: String,
-            #[serde(rename = "hostIP")]
-            host_ip: String,
+            host_ip as "hostIP": String,
         }
     }
     /// An environment variable.

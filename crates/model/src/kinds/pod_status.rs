@@ -14,14 +14,10 @@ api! {
             message: String,
             reason: String,
             nominated_node_name: String,
-            #[serde(rename = "hostIP")]
-            host_ip: Arc<str>,
-            #[serde(rename = "hostIPs")]
-            host_ips: Vec<PodIp>,
-            #[serde(rename = "podIP")]
-            pod_ip: Arc<str>,
-            #[serde(rename = "podIPs")]
-            pod_ips: Vec<PodIp>,
+            host_ip as "hostIP": Arc<str>,
+            host_ips as "hostIPs": Vec<PodIp>,
+            pod_ip as "podIP": Arc<str>,
+            pod_ips as "podIPs": Vec<PodIp>,
             start_time: Option<Time>,
             init_container_statuses: Vec<ContainerStatus>,
             container_statuses: Vec<ContainerStatus>,
@@ -51,12 +47,10 @@ api! {
             ready: bool,
             restart_count: i32,
             image: String,
-            #[serde(rename = "imageID")]
-            image_id: String,
+            image_id as "imageID": String,
         }
         maybe {
-            #[serde(rename = "containerID")]
-            container_id: String,
+            container_id as "containerID": String,
             started: Option<bool>,
             resources: Option<Value>,
             user: Option<Value>,
@@ -86,8 +80,7 @@ api! {
             signal: i32,
             reason: String,
             message: String,
-            #[serde(rename = "containerID")]
-            container_id: String,
+            container_id as "containerID": String,
         }
     }
 }

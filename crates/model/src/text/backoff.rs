@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use imbl::OrdMap;
+use crate::tree::OrdMap;
 
 /// 10 seconds: the first wait of a crashing container and of an image.
 pub const INITIAL: i64 = 10_000_000_000;
