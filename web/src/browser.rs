@@ -29,6 +29,15 @@ pub(crate) fn asset(name: &str) -> String {
     format!("{dir}{folder}{name}")
 }
 
+/// The text at an address; `None` if it cannot be had.
+pub(crate) async fn fetch_text(address: &str) -> Option<String> {
+    use wasm_bindgen_futures::JsFuture;
+    let response = JsFuture::from(window().fetch_with_str(address)).await.ok()?;
+    let response: web_sys::Response = response.dyn_into().ok()?;
+    let text = response.ok().then(|| response.text().ok()).flatten()?;
+    JsFuture::from(text).await.ok()?.as_string()
+}
+
 /// Milliseconds since the page began.
 pub(crate) fn now() -> f64 {
     window().performance().map_or(0.0, |p| p.now())

@@ -32,6 +32,10 @@ pub(crate) fn perform(effect: Effect, state: &State, send: &Send) {
         Effect::CheckLater(version) => {
             browser::later(PAUSE, move || send(Msg::File(FileMsg::CheckDue(version))));
         }
+        Effect::FetchDescriptions => wasm_bindgen_futures::spawn_local(async move {
+            let text = browser::fetch_text(&browser::asset("descriptions.txt")).await;
+            send(Msg::Descriptions(text.unwrap_or_default()));
+        }),
         Effect::StorePrefs(prefs) => drop(browser::store_prefs(&prefs)),
         Effect::StoreDrafts(scenario, drafts) => {
             if !browser::store_drafts(&scenario, &drafts) {

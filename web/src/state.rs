@@ -277,6 +277,8 @@ pub enum Msg {
     Engine(Vec<Update>),
     /// The worker died without a word, or could not be loaded.
     EngineDied(String),
+    /// Kubernetes' descriptions were fetched; empty if they could not be.
+    Descriptions(String),
     /// Storage was refused.
     NoStorage,
     /// The fragment changed.
@@ -442,6 +444,8 @@ pub enum Effect {
     NextSlice,
     /// Ask for `CheckDue` after a pause.
     CheckLater(u32),
+    /// Fetch the file with Kubernetes' descriptions.
+    FetchDescriptions,
     /// Keep these preferences.
     StorePrefs(Prefs),
     /// Keep these files of this scenario.
@@ -484,6 +488,7 @@ impl State {
                 }
             }
             Msg::EngineDied(why) => self.died(why, todo),
+            Msg::Descriptions(text) => self.ask(Command::Descriptions(text), todo),
             Msg::NoStorage => self.banner = Some(Rc::new(Banner::NoStorage)),
             Msg::Resized(width, height) => {
                 self.ui.window = (width, height);

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use crate::tools::{self, cargo_command, node_packages, root, say, step, target_dir, wasm_target};
-use crate::{site, size};
+use crate::{descriptions, site, size};
 
 const WASM: &str = "wasm32-unknown-unknown";
 
@@ -17,6 +17,7 @@ pub(crate) fn run_steps(dev: bool) -> Result<PathBuf, String> {
     let made = target.join("site");
     fresh(&made)?;
     step("esbuild bundles the editor", || editor(&made))?;
+    step("the descriptions of Kubernetes' fields", || descriptions::write(&made).map(drop))?;
     let (profile, folder) = if dev { ("dev", "debug") } else { ("release", "release") };
     step("cargo builds the page and the simulator for the browser", || {
         let mut cargo = cargo_command();

@@ -4,6 +4,7 @@
 //! it cannot be fetched the message says what to do.
 
 mod build;
+mod descriptions;
 mod serve;
 mod site;
 mod size;
@@ -20,6 +21,7 @@ cargo xtask COMMAND
   build [--dev]              leave the static site in dist/; any web server can host it, under a sub-path too
   bench                      the page's benchmarks in Chromium, as JSON lines
   schema                     generate the schema of every kind anew
+  descriptions               write Kubernetes' own descriptions to target/descriptions.txt, for kubestep record --descriptions
   help                       this list
 
   --dev                      without optimisation: quicker to build, slower to run
@@ -53,6 +55,12 @@ fn run(args: &[String]) -> Result<(), String> {
         }
         "test" => test::run(has("--skip-browser")),
         "bench" => test::bench(),
+        "descriptions" => {
+            let target = tools::target_dir()?;
+            let size = descriptions::write(&target)?;
+            tools::say(&format!("{}: {size} bytes", target.join(descriptions::FILE).display()));
+            Ok(())
+        }
         "schema" => {
             tools::cargo(&["run", "--quiet", "-p", "xtask", "--features", "schema", "--bin", "xtask-schema"])
         }

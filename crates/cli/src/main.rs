@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 const USAGE: &str = "usage: kubestep COMMAND …
 
-  record SESSION.yaml [-o OUT.json] [--pace GOLDEN.json] [--seed N]   play a session script and write a recording
+  record SESSION.yaml [-o OUT.json] [--pace GOLDEN.json] [--seed N] [--descriptions FILE]   play a session script and write a recording
   compare GOLDEN.json OURS.json [--twin TWIN.json] [--only PART]      what differs between two recordings
   vectors NAME CASES.json [-o OUT.json]                               the pure functions, case by case
   verdicts CASES.yaml [-o OUT.json] [--only NAME]                     what kubectl and the API server say to manifests

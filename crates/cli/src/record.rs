@@ -5,17 +5,21 @@ mod normalise;
 mod write;
 
 use collect::Collector;
+use kubestep_kubectl::docs;
 use kubestep_lessons::{player::Player, script::Script};
+use kubestep_model::schema::Descriptions;
 use serde_json::Value;
 use std::{path::Path, time::Duration};
 
-const USAGE: &str = "usage: kubestep record SESSION.yaml [-o OUT.json] [--pace GOLDEN.json] [--seed N]";
+const USAGE: &str = "usage: kubestep record SESSION.yaml [-o OUT.json] [--pace GOLDEN.json] [--seed N]\n       [--descriptions FILE]";
 
 struct Options {
     session: String,
     out: Option<String>,
     pace: Option<String>,
     seed: u64,
+    /// The file with Kubernetes' descriptions, as `cargo xtask descriptions` writes it.
+    descriptions: Option<String>,
 }
 
 /// The command. Exit code 0, or 1 when a step could not be done as written, 2 for a bad call or file.
@@ -34,12 +38,13 @@ pub fn main(args: &[String]) -> i32 {
 }
 
 fn options(args: &[String]) -> Result<Options, String> {
-    let mut found = Options { session: String::new(), out: None, pace: None, seed: 1 };
+    let mut found = Options { session: String::new(), out: None, pace: None, seed: 1, descriptions: None };
     let mut rest = args.iter();
     while let Some(arg) = rest.next() {
         let mut value = || rest.next().cloned().ok_or(format!("{arg} needs a value\n{USAGE}"));
         match arg.as_str() {
             "-o" => found.out = Some(value()?),
+            "--descriptions" => found.descriptions = Some(value()?),
             "--pace" => found.pace = Some(value()?),
             "--seed" => found.seed = value()?.parse().map_err(|_| format!("--seed: a number\n{USAGE}"))?,
             flag if flag.starts_with('-') => return Err(format!("unknown flag {flag}\n{USAGE}")),
@@ -56,7 +61,8 @@ fn run(options: Options) -> Result<Vec<String>, String> {
     let pace = options.pace.as_deref().map(|file| pace_of(file, &read(file)?)).transpose()?;
     let slug =
         Path::new(&options.session).file_stem().map_or(String::new(), |s| s.to_string_lossy().into_owned());
-    let (text, failed) = record(&script, &slug, options.seed, pace.as_deref());
+    let descriptions = options.descriptions.as_deref().map(read).transpose()?.map(Descriptions::new);
+    let (text, failed) = record_with(&script, &slug, options.seed, pace.as_deref(), descriptions.as_ref());
     match options.out {
         Some(out) => std::fs::write(&out, text).map_err(|e| format!("{out}: {e}"))?,
         None => print!("{text}"),
@@ -66,10 +72,27 @@ fn run(options: Options) -> Result<Vec<String>, String> {
 
 /// Plays a script; answers the recording's text and the steps that could not be done.
 pub fn record(script: &Script, slug: &str, seed: u64, pace: Option<&[Duration]>) -> (String, Vec<String>) {
+    record_with(script, slug, seed, pace, None)
+}
+
+/// What stands in the place of descriptions that nobody named.
+const ABSENT: &str =
+    "(no descriptions: `cargo xtask descriptions` writes their file, --descriptions names it)";
+
+fn record_with(
+    script: &Script,
+    slug: &str,
+    seed: u64,
+    pace: Option<&[Duration]>,
+    descriptions: Option<&Descriptions>,
+) -> (String, Vec<String>) {
     let mut player = Player::new(script, seed, Collector::default(), pace);
     let world = player.world.clone();
     player.observer.begin(&world);
     player.play(script);
+    for (_, out, _) in player.done.iter_mut().filter_map(|d| d.output.as_mut()) {
+        *out = docs::shown(out, descriptions, ABSENT);
+    }
     let text = write::recording(script, slug, &player.world, player.base, &player.observer, &player.done);
     (text, player.failed)
 }

@@ -10,10 +10,11 @@ use crate::{
     words,
 };
 use kubestep_lessons::question::Question;
+use kubestep_model::schema::Descriptions;
 use kubestep_protocol::{
     BranchId, Command, CommandId, Loaded, LoadedBy, Moment, NodeAct, Rich, Shared, Stop, Until, Update,
 };
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 /// Longest text that is looked at while a person types.
 const MOST_CHECKED: usize = act::MOST_TEXT;
@@ -25,6 +26,10 @@ impl Engine {
             Command::LoadScenario(name) => self.load_scenario(name, out),
             Command::Lessons { sources, language } => {
                 self.shelf.take(sources, language);
+                Stop::Finished
+            }
+            Command::Descriptions(text) => {
+                self.take_descriptions(text, out);
                 Stop::Finished
             }
             Command::LoadLesson(id) => self.load_lesson(id, out),
@@ -82,6 +87,18 @@ impl Engine {
         }
     }
 
+    /// The page has fetched the descriptions: what waits for them is shown anew.
+    fn take_descriptions(&mut self, text: &str, out: &mut Vec<Update>) {
+        let descriptions = Some(Arc::new(Descriptions::new(text.to_owned())));
+        self.descriptions.clone_from(&descriptions);
+        self.asked_for_descriptions = true;
+        if let Some(session) = self.session.as_mut() {
+            session.descriptions = descriptions;
+            session.wants_descriptions = false;
+            self.picture(out);
+        }
+    }
+
     fn load_lesson(&mut self, id: &str, out: &mut Vec<Update>) -> Stop {
         match lesson::load(id, &self.shelf) {
             Ok((session, files)) => {
@@ -129,6 +146,7 @@ impl Engine {
         out: &mut Vec<Update>,
     ) {
         session.limit = Duration::from_millis(self.limit_millis);
+        session.descriptions.clone_from(&self.descriptions);
         for doc in &files {
             session.sees(doc);
         }

@@ -18,12 +18,14 @@ mod session;
 mod view;
 mod words;
 
+use kubestep_model::schema::Descriptions;
 use kubestep_protocol::{
     Command, CommandId, Delta, Frame, FrameId, Hello, ObjectRef, Request, Rich, Stop, Tab, Update,
 };
 pub use replay::{Replayed, replay};
 use run::Run;
 use session::Session;
+use std::sync::Arc;
 
 /// A session and everything kept of it.
 #[derive(Debug, Default)]
@@ -40,6 +42,10 @@ pub struct Engine {
     select: Option<ObjectRef>,
     tab: Tab,
     limit_millis: u64,
+    /// Kubernetes' own descriptions of fields, once the page has fetched them.
+    descriptions: Option<Arc<Descriptions>>,
+    /// They have been asked for.
+    asked_for_descriptions: bool,
     /// The files of lessons that were handed over.
     shelf: lesson::Shelf,
 }
@@ -122,6 +128,9 @@ impl Engine {
         let mut frame = view::frame(session, self.shown.as_ref());
         frame.head.id = FrameId(self.next_frame);
         frame.head.running = running;
+        if session.wants_descriptions && !std::mem::replace(&mut self.asked_for_descriptions, true) {
+            out.push(Update::WantsDescriptions);
+        }
         out.push(match &self.shown {
             Some(old) => Update::Delta(Box::new(Delta::between(old, &frame))),
             None => Update::Frame(Box::new(frame.clone())),

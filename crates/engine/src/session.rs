@@ -6,8 +6,7 @@ use kubestep_cluster::{
 };
 use kubestep_insight::Gaps;
 use kubestep_lessons::{lesson::Lesson, watch::Watch};
-use kubestep_model::arrange::Arrange;
-use kubestep_model::{Instant, Key, Object};
+use kubestep_model::{Instant, Key, Object, arrange::Arrange, schema::Descriptions};
 use kubestep_protocol::{At, Doc, GapSpan, Id, Lane, Mark, ObjectRef, Timeline, Who};
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -103,6 +102,10 @@ pub(crate) struct Session {
     named: BTreeMap<String, Vec<String>>,
     /// The lesson that was started.
     pub(crate) lesson: Option<Arc<Lesson>>,
+    /// Kubernetes' own descriptions of fields, once the page has fetched them.
+    pub(crate) descriptions: Option<Arc<Descriptions>>,
+    /// Something that is shown names descriptions that are not here.
+    pub(crate) wants_descriptions: bool,
     /// Its files as they were when it was handed to the learner.
     pub(crate) lesson_files: kubestep_lessons::stage::Files,
 }
@@ -135,6 +138,8 @@ impl Session {
             files: BTreeSet::new(),
             named: BTreeMap::new(),
             lesson: None,
+            descriptions: None,
+            wants_descriptions: false,
             lesson_files: Default::default(),
         }
     }

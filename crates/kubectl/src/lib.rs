@@ -7,6 +7,7 @@ pub mod args;
 mod base64;
 mod commands;
 mod describe;
+pub mod docs;
 pub mod fault;
 mod fields;
 pub mod kc;

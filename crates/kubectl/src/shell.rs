@@ -4,6 +4,7 @@ mod filters;
 mod parse;
 mod run;
 
+pub(crate) use filters::run as filter;
 pub use run::Shell;
 
 /// The words of each command of a line; none if it cannot be read.

@@ -76,6 +76,9 @@ pub enum Command {
         /// In which language they are shown.
         language: String,
     },
+    /// The file with Kubernetes' own descriptions of fields, fetched because [`crate::Update::WantsDescriptions`] asked for
+    /// it; empty if it could not be fetched.
+    Descriptions(String),
     /// Starts a lesson from its first moment, by its id. Its files have been handed over with `Lessons`. Answered by
     /// [`crate::Update::Loaded`] and a frame. The same command starts it anew (Reset).
     LoadLesson(String),

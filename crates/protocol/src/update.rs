@@ -22,6 +22,8 @@ pub enum Update {
     Loaded(Loaded),
     /// A link cannot be opened. What was shown stays.
     LinkRefused(LinkRefused),
+    /// Something that is shown names descriptions of Kubernetes' fields: the page fetches their file. Sent once.
+    WantsDescriptions,
     /// A step of a lesson's solution changed these files: the editor shows them so.
     Files(Vec<Doc>),
     /// The session as it now is: what `Restore` takes. After every act.

@@ -62,6 +62,7 @@ impl State {
             },
             Update::Details(details) => self.details = Some(Rc::new(*details)),
             Update::Loaded(loaded) => self.opened(loaded, todo),
+            Update::WantsDescriptions => todo.push(Effect::FetchDescriptions),
             Update::Files(docs) => self.shown_files(docs, todo),
             Update::LinkRefused(why) => self.refused_link(why, todo),
             Update::Kept(save) => self.kept = Some(Rc::from(save)),

@@ -104,7 +104,7 @@ fn verdict_row(session: &Session, found: &Found) -> (Verdict, Rich) {
 fn apply(session: &Session) -> Option<ApplyOut> {
     let (_, client) =
         session.world().clients().filter(|(_, c)| c.terminal == APPLY).max_by_key(|(id, _)| **id)?;
-    let output = chunks(client);
+    let output = chunks(client, None);
     let exit = client.ended.map(|(code, _)| code);
     let (told, not_told) = if exit == Some(0) { words::card(client, &output) } else { (vec![], vec![]) };
     let place = output.iter().find_map(|c| words::place_in(&c.text));

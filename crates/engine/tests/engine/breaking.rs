@@ -1,7 +1,7 @@
 //! *Break it*, and Tab in the terminal.
 
 use crate::page::Page;
-use kubestep_protocol::{BreakItem, Command, Doc, Stop, VerdictKind};
+use kubestep_protocol::{BreakItem, Command, Doc, Stop, Update, VerdictKind};
 
 fn lines(items: &[BreakItem]) -> Vec<String> {
     let minus = |i: &BreakItem| i.minus.as_ref().map_or(String::new(), |m| format!("-{m} "));
@@ -132,6 +132,24 @@ fn the_terminal_is_a_shell() {
         "cat <<EOF | kubectl apply -f -\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: typed}\nEOF",
     );
     assert_eq!(page.terminal(), ("configmap/typed created\n".to_owned(), Some(0)));
+}
+
+#[test]
+fn descriptions_are_asked_for_when_they_are_named() {
+    let mut page = Page::open("P15");
+    let asks = |page: &Page| page.answers.iter().any(|u| matches!(u, Update::WantsDescriptions));
+    page.kubectl("kubectl get pods");
+    assert!(!asks(&page));
+    page.kubectl("kubectl explain deployment | grep -A1 DESC");
+    assert!(asks(&page));
+    assert!(page.terminal().0.contains("on their way"), "{:?}", page.terminal());
+    let before = page.hash();
+    page.send(Command::Descriptions("apps/v1.Deployment\tIt deploys.\n spec\tWanted.\n".into()));
+    assert_eq!(page.terminal(), ("DESCRIPTION:\n    It deploys.\n".to_owned(), Some(0)));
+    assert_eq!(page.hash(), before, "a run is the same with and without them");
+    page.kubectl("kubectl explain deploy.spec | grep Wanted");
+    assert!(!asks(&page));
+    assert_eq!(page.terminal().0, "    Wanted.\n");
 }
 
 #[test]

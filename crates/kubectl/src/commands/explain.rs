@@ -1,8 +1,9 @@
-//! `kubectl explain`: the fields of kinds and what they hold. Upstream's descriptions are not carried, and that is said.
+//! `kubectl explain`: the fields of kinds, what they hold, and Kubernetes' own descriptions.
 //! Upstream: kubectl/pkg/explain/v2 (v1.37).
 
 use crate::{
     args::{Args, Flag, Takes, flag, short},
+    docs,
     kc::{Flow, Kc},
     resources,
 };
@@ -17,8 +18,6 @@ pub(super) const FLAGS: &[Flag] = &[
     flag("api-version", Takes::Text),
     flag("output", Takes::Text),
 ];
-
-const NO_TEXTS: &str = "Kubestep does not carry Kubernetes' own descriptions; they stand at https://kubernetes.io/docs/reference/kubernetes-api/";
 
 pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     let word = match args.words.as_slice() {
@@ -61,22 +60,28 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     }
     kc.out(format!("KIND:       {}\nVERSION:    {}\n\n", kind.name(), kind.version()));
     if !found.name.is_empty() {
-        kc.out(format!("FIELD: {} <{}>\n\n", found.name, found.holds));
+        kc.out(format!("FIELD: {} <{}>\n\n\n", found.name, found.holds));
     }
-    kc.out(format!("DESCRIPTION:\n    {NO_TEXTS}\n\n"));
+    let description = docs::mark(found.owner, found.name, found.inner, 76, 4);
+    kc.out(format!("DESCRIPTION:\n{description}"));
     if !found.fields.is_empty() {
         let mut text = "FIELDS:\n".to_owned();
-        lines(&mut text, &found.fields, 1);
-        kc.out(text + "\n");
+        lines(&mut text, &found.fields, 1, args.on("recursive"));
+        kc.out(text);
     }
+    kc.out("\n");
     Ok(0)
 }
 
-fn lines(text: &mut String, fields: &[Explained], level: usize) {
+fn lines(text: &mut String, fields: &[Explained], level: usize, short: bool) {
     for field in fields {
         let required = if field.required { " -required-" } else { "" };
         text.push_str(&format!("{}{}\t<{}>{required}\n", "  ".repeat(level), field.name, field.holds));
-        lines(text, &field.fields, level + 1);
+        if !short {
+            text.push_str(&docs::mark(field.owner, field.name, docs::IN_LIST, 78 - level * 2, level * 2 + 2));
+            text.push('\n');
+        }
+        lines(text, &field.fields, level + 1, short);
     }
 }
 

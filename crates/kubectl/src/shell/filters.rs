@@ -4,7 +4,7 @@ use kubestep_model::arrange::Arrange;
 use regex_lite::{Regex, RegexBuilder};
 
 /// What a filter makes of a text, and its exit code. Errors: what it says on standard error, and its exit code.
-pub(super) type Filtered = Result<(String, i32), (String, i32)>;
+pub(crate) type Filtered = Result<(String, i32), (String, i32)>;
 
 /// Whether a filter shows lines as they come, so that a command that waits can be followed through it.
 pub(super) fn follows(words: &[String]) -> bool {
@@ -14,7 +14,7 @@ pub(super) fn follows(words: &[String]) -> bool {
 }
 
 /// Runs a filter; None if there is no such program.
-pub(super) fn run(words: &[String], text: &str) -> Option<Filtered> {
+pub(crate) fn run(words: &[String], text: &str) -> Option<Filtered> {
     let (program, args) = words.split_first()?;
     Some(match program.as_str() {
         "cat" => Ok((text.to_owned(), 0)),

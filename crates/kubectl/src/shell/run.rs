@@ -5,7 +5,7 @@ use super::{
     parse::{After, Input, Pipeline, Stage, parse},
 };
 use crate::{
-    commands,
+    commands, docs,
     kc::{Flow, Kc, Stop},
 };
 use kubestep_model::{
@@ -113,7 +113,13 @@ fn pipe(kc: &mut Kc<'_>, stages: &[Stage]) -> Flow<i32> {
             }
         }
         if !last {
-            text = Some(kc.take(mark));
+            let printed = kc.take(mark);
+            if docs::waits(&printed) {
+                let rest: Vec<Vec<String>> = stages[at + 1..].iter().map(|s| s.words.clone()).collect();
+                kc.out(docs::piped(&rest, &printed));
+                return Ok(0);
+            }
+            text = Some(printed);
         }
     }
     Ok(code)

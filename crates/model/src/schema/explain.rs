@@ -8,6 +8,10 @@ use crate::arrange::Arrange;
 pub struct Explained {
     /// Its name; empty for a kind itself.
     pub name: &'static str,
+    /// The type whose field it is; empty for a kind itself.
+    pub owner: &'static str,
+    /// The described type that it is made of, seen through lists and maps; empty if there is none.
+    pub inner: &'static str,
     /// What it holds, as `[]Container`, `integer`, `map[string]string`.
     pub holds: String,
     /// Whether Go always writes it, which upstream's schema calls required.
@@ -30,17 +34,18 @@ pub fn explain(
 ) -> Option<Result<Explained, String>> {
     let schema = schema();
     let mut ty = Type::Declared(schema.kind(api_version, kind)?);
-    let mut found = ("", false);
+    let mut found = ("", false, "");
     for name in path {
-        let Some(field) = declared(&ty).and_then(|d| d.field(name)) else {
+        let owner = declared(&ty);
+        let Some((owner, field)) = owner.and_then(|d| Some((d.name, d.field(name)?))) else {
             return Some(Err((*name).to_owned()));
         };
-        found = (field.name, required(field));
+        found = (field.name, required(field), owner);
         ty = field.ty.clone();
     }
-    let (name, required) = found;
+    let (name, required, owner) = found;
     let fields = fields(&ty, levels.min(DEEPEST), &mut Vec::new());
-    Some(Ok(Explained { name, holds: holds(&ty), required, fields }))
+    Some(Ok(Explained { name, owner, inner: inner(&ty), holds: holds(&ty), required, fields }))
 }
 
 /// The struct that a type is made of, seen through pointers, lists and maps.
@@ -49,6 +54,19 @@ fn declared(ty: &Type) -> Option<&'static Declared> {
         Type::List(inner) | Type::Map(_, inner) | Type::Pointer(inner) => declared(inner),
         Type::Declared(id) => schema().declared(*id).filter(|d| matches!(d.shape, Shape::Struct(_))),
         _ => None,
+    }
+}
+
+/// The type that upstream's description of a field refers to.
+fn inner(ty: &Type) -> &'static str {
+    match schema().resolve(ty) {
+        Type::List(inside) | Type::Map(_, inside) | Type::Pointer(inside) => inner(inside),
+        Type::Declared(_) => declared(ty).map_or("", |d| d.name),
+        Type::Opaque(Opaque::Quantity) => "resource.Quantity",
+        Type::Opaque(Opaque::IntOrString) => "intstr.IntOrString",
+        Type::Opaque(Opaque::Time) => "meta/v1.Time",
+        Type::Opaque(Opaque::MicroTime) => "meta/v1.MicroTime",
+        _ => "",
     }
 }
 
@@ -84,6 +102,8 @@ fn fields(ty: &Type, levels: usize, above: &mut Vec<&'static str>) -> Vec<Explai
         .iter()
         .map(|field| Explained {
             name: field.name,
+            owner: declared.name,
+            inner: inner(&field.ty),
             holds: holds(&field.ty),
             required: required(field),
             fields: fields(&field.ty, levels - 1, above),
