@@ -23,6 +23,7 @@ pub(crate) fn store_new(turn: &mut Turn<'_>, decoded: Decoded, namespace: &str) 
     let Decoded { mut object, checked } = decoded;
     place(&mut object, namespace)?;
     admission::admit_new(turn, &mut object)?;
+    crate::rbac::check_escalation(turn, &object, None)?;
     let drawn = name(turn, &mut object);
     let meta = object.meta_mut();
     meta.creation_timestamp = Some(turn.now.to_time());

@@ -53,6 +53,8 @@ fn allocate(turn: &mut Turn<'_>, service: &mut Service, old: Option<&Service>) -
     Err(Status::invalid(Kind::Service, &service.metadata.name, errors.into_causes()))
 }
 
+const POLICIES: [&str; 3] = ["PreferDualStack", "RequireDualStack", "SingleStack"];
+
 /// One family: this cluster knows IPv4 only.
 fn families(errors: &mut Errors, service: &mut Service) {
     let spec = &mut service.spec;
@@ -61,10 +63,34 @@ fn families(errors: &mut Errors, service: &mut Service) {
     }
     for (i, family) in spec.ip_families.iter().enumerate() {
         let field = format!("spec.ipFamilies[{i}]");
+        if spec.ip_families[..i].contains(family) {
+            errors.duplicate(&field, &serde_json::Value::from(family.as_str()).to_string());
+        }
         match family.as_str() {
             "IPv4" => {}
             "IPv6" => errors.invalid_text(&field, family, "not configured on this cluster"),
             other => errors.not_supported_text(&field, other, &["IPv4", "IPv6"]),
+        }
+    }
+    if let Some(policy) = spec.ip_family_policy.as_deref()
+        && !POLICIES.contains(&policy)
+    {
+        errors.not_supported_text("spec.ipFamilyPolicy", policy, &POLICIES);
+    }
+    let ips = &spec.cluster_ips;
+    if !ips.is_empty() {
+        let shown = serde_json::to_string(ips).unwrap_or_default();
+        let mut wrong = |why: &str| errors.invalid("spec.clusterIPs", &shown, why);
+        if ips[0] != spec.cluster_ip {
+            wrong("first value must match `clusterIP`");
+        }
+        if ips.len() > 2 {
+            wrong("may only hold up to 2 values");
+        }
+        let of_six = |ip: &&String| ip.contains(':');
+        let six = ips.iter().filter(of_six).count();
+        if six > 1 || ips.len() - six > 1 {
+            wrong("may specify no more than one IP for each IP family");
         }
     }
     if !errors.is_empty() {

@@ -36,5 +36,6 @@ mod warnings;
 
 pub use audit::{Actor, Audit};
 pub use bootstrap::first_objects;
+pub use rbac::lets as roles_allow;
 pub use serve::{Outcome, Settings, check, serve};
 pub use store::{LOG_LENGTH, LogEntry, Store, Write};

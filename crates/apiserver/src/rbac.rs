@@ -1,16 +1,20 @@
-//! Who may do what, by roles and their bindings. Asked for requests that are made in another's name; the programs of
-//! the cluster and its administrator may do what they do.
+//! Who may do what, by roles and their bindings. Asked for requests that are made in another's name; that the programs of
+//! the cluster may do what they do is proven by a test that asks for each of their requests.
 //!
 //! Upstream: plugin/pkg/auth/authorizer/rbac and apiserver/pkg/endpoints/handlers/responsewriters (v1.37).
 
-mod defaults;
+mod builtin;
+mod escalation;
+
+pub(crate) use builtin::{get as builtin, list as builtins};
+pub(crate) use escalation::{check as check_escalation, sum_up};
 
 use crate::Store;
 use kubestep_model::{Custom, Key, Kind, Object, Status, User, Verb};
 use serde_json::Value;
 
 const ROLE: Kind = Kind::other("rbac.authorization.k8s.io", "Role");
-const CLUSTER_ROLE: Kind = Kind::other("rbac.authorization.k8s.io", "ClusterRole");
+pub(crate) const CLUSTER_ROLE: Kind = Kind::other("rbac.authorization.k8s.io", "ClusterRole");
 const ROLE_BINDING: Kind = Kind::other("rbac.authorization.k8s.io", "RoleBinding");
 const CLUSTER_ROLE_BINDING: Kind = Kind::other("rbac.authorization.k8s.io", "ClusterRoleBinding");
 const MASTERS: &str = "system:masters";
@@ -40,16 +44,58 @@ pub(crate) fn authorize(store: &Store, user: &User, verb: &Verb, review: Option<
         name,
     };
     let groups = groups(user);
-    if groups.iter().any(|g| g == MASTERS) {
+    let mut found = Found::default();
+    if groups.iter().any(|g| g == MASTERS) || allows(store, user, &groups, &asked, &mut found) {
         return Ok(());
     }
-    let mut faults = vec![];
-    if by_cluster_roles(store, user, &groups, &asked, &mut faults)
-        || by_roles(store, user, &groups, &asked, &mut faults)
-    {
-        return Ok(());
+    Err(refusal(user, &asked, &found.faults))
+}
+
+/// Whether rules let a program do what its audit record says. Nodes are not asked: they have an authorizer of their own.
+pub fn lets(store: &Store, user: &str, record: &crate::Audit) -> bool {
+    let user = User { name: user.into(), groups: vec![] };
+    let asked = Asked {
+        verb: record.verb,
+        kind: record.kind,
+        subresource: record.subresource,
+        namespace: if record.kind.namespaced() { &record.namespace } else { "" },
+        name: &record.name,
+    };
+    allows(store, &user, &groups(&user), &asked, &mut Found::default())
+}
+
+/// What was found on the way.
+#[derive(Default)]
+struct Found {
+    /// Bindings to roles that are not there.
+    faults: Vec<String>,
+}
+
+fn allows(store: &Store, user: &User, groups: &[String], asked: &Asked<'_>, found: &mut Found) -> bool {
+    let fits = |binding: &Custom, namespace: &str, found: &mut Found| {
+        names(binding, user, groups, namespace)
+            && role_rules(store, binding, namespace, found).iter().any(|rule| rule_allows(rule, asked))
+    };
+    let mut bindings = customs(store, CLUSTER_ROLE_BINDING, None);
+    if bindings.any(|binding| fits(binding, "", found)) {
+        return true;
     }
-    Err(refusal(user, &asked, &faults))
+    !asked.namespace.is_empty()
+        && customs(store, ROLE_BINDING, Some(asked.namespace))
+            .any(|binding| fits(binding, asked.namespace, found))
+}
+
+/// All that somebody may do, in a namespace or, if none is named, everywhere.
+fn rules_of(store: &Store, user: &User, groups: &[String], namespace: &str, found: &mut Found) -> Vec<Value> {
+    let mut rules = vec![];
+    let cluster = customs(store, CLUSTER_ROLE_BINDING, None).map(|b| (b, ""));
+    let local = (!namespace.is_empty()).then(|| customs(store, ROLE_BINDING, Some(namespace)));
+    for (binding, namespace) in cluster.chain(local.into_iter().flatten().map(|b| (b, namespace))) {
+        if names(binding, user, groups, namespace) {
+            rules.extend_from_slice(role_rules(store, binding, namespace, found));
+        }
+    }
+    rules
 }
 
 /// The namespace and the name that a request is about.
@@ -85,38 +131,6 @@ pub(crate) fn groups(user: &User) -> Vec<String> {
     groups
 }
 
-fn by_cluster_roles(
-    store: &Store,
-    user: &User,
-    groups: &[String],
-    asked: &Asked<'_>,
-    faults: &mut Vec<String>,
-) -> bool {
-    let default = defaults::CLUSTER_BINDINGS.iter().any(|(role, group)| {
-        groups.iter().any(|g| g == group)
-            && defaults::rules(role).is_some_and(|rules| rules.iter().any(|r| r.allows_asked(asked)))
-    });
-    default
-        || customs(store, CLUSTER_ROLE_BINDING, None)
-            .any(|binding| names(binding, user, groups, "") && role_allows(store, binding, "", asked, faults))
-}
-
-fn by_roles(
-    store: &Store,
-    user: &User,
-    groups: &[String],
-    asked: &Asked<'_>,
-    faults: &mut Vec<String>,
-) -> bool {
-    if asked.namespace.is_empty() {
-        return false;
-    }
-    customs(store, ROLE_BINDING, Some(asked.namespace)).any(|binding| {
-        names(binding, user, groups, asked.namespace)
-            && role_allows(store, binding, asked.namespace, asked, faults)
-    })
-}
-
 fn customs<'a>(store: &'a Store, kind: Kind, namespace: Option<&str>) -> impl Iterator<Item = &'a Custom> {
     store.list(kind, namespace).filter_map(|o| if let Object::Custom(c) = o { Some(&**c) } else { None })
 }
@@ -146,13 +160,8 @@ fn names(binding: &Custom, user: &User, groups: &[String], namespace: &str) -> b
     })
 }
 
-fn role_allows(
-    store: &Store,
-    binding: &Custom,
-    namespace: &str,
-    asked: &Asked<'_>,
-    faults: &mut Vec<String>,
-) -> bool {
+/// The rules of the role that a binding refers to.
+fn role_rules<'a>(store: &'a Store, binding: &'a Custom, namespace: &str, found: &mut Found) -> &'a [Value] {
     let nothing = Value::Null;
     let role = binding.rest.get("roleRef").unwrap_or(&nothing);
     let (kind, name) = (text(role, "kind"), text(role, "name"));
@@ -160,80 +169,44 @@ fn role_allows(
         "Role" => Key::new(ROLE, namespace, name),
         _ => Key::new(CLUSTER_ROLE, "", name),
     };
-    match store.get(&key) {
-        Some(Object::Custom(role)) => {
-            let own = part(role, "rules").iter().any(|rule| Rule::Written(rule).allows(asked));
-            own || aggregated(store, role, asked)
-        }
-        _ => match defaults::rules(name).filter(|_| kind == "ClusterRole") {
-            Some(rules) => rules.iter().any(|r| r.allows_asked(asked)),
-            None => {
-                let what = key.kind.singular();
-                faults.push(format!("{what}.rbac.authorization.k8s.io \"{name}\" not found"));
-                false
+    if let Some(Object::Custom(role)) = store.get(&key) {
+        return part(role, "rules");
+    }
+    let what = key.kind.singular();
+    found.faults.push(format!("{what}.rbac.authorization.k8s.io \"{name}\" not found"));
+    &[]
+}
+
+/// By which labels a cluster role is the sum of others.
+fn selectors(role: &Custom) -> Option<Vec<kubestep_model::LabelSelector>> {
+    let rule = role.rest.get("aggregationRule").filter(|rule| !rule.is_null())?;
+    serde_json::from_value(rule["clusterRoleSelectors"].clone()).ok()
+}
+
+fn items(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+/// Upstream: RuleAllows.
+fn rule_allows(rule: &Value, asked: &Asked<'_>) -> bool {
+    let has = |part: &str, wanted: &dyn Fn(&str) -> bool| {
+        items(&rule[part]).iter().filter_map(Value::as_str).any(wanted)
+    };
+    let resource = asked.kind.resource();
+    let fits = |r: &str| {
+        r == "*"
+            || match r.split_once('/') {
+                None => r == resource && asked.subresource.is_empty(),
+                Some((own, sub)) => {
+                    (own == resource || own == "*") && sub == asked.subresource && !sub.is_empty()
+                }
             }
-        },
-    }
-}
-
-/// A cluster role may be the sum of others, by their labels.
-fn aggregated(store: &Store, role: &Custom, asked: &Asked<'_>) -> bool {
-    let selectors = role.rest.get("aggregationRule").map(|a| a["clusterRoleSelectors"].clone());
-    let selectors: Vec<kubestep_model::LabelSelector> =
-        serde_json::from_value(selectors.unwrap_or_default()).unwrap_or_default();
-    customs(store, CLUSTER_ROLE, None).any(|other| {
-        selectors.iter().any(|s| s.matches(&other.metadata.labels))
-            && part(other, "rules").iter().any(|rule| Rule::Written(rule).allows(asked))
-    })
-}
-
-/// A rule of a role, as it is written or one of the defaults.
-enum Rule<'a> {
-    Written(&'a Value),
-    Default(&'a defaults::Rule),
-}
-
-impl defaults::Rule {
-    fn allows_asked(&self, asked: &Asked<'_>) -> bool {
-        Rule::Default(self).allows(asked)
-    }
-}
-
-impl Rule<'_> {
-    fn has(&self, part: &str, wanted: impl Fn(&str) -> bool) -> bool {
-        match self {
-            Rule::Written(rule) => {
-                rule[part].as_array().into_iter().flatten().filter_map(Value::as_str).any(wanted)
-            }
-            Rule::Default(rule) => rule.part(part).split(' ').any(wanted),
-        }
-    }
-
-    /// Upstream: RuleAllows.
-    fn allows(&self, asked: &Asked<'_>) -> bool {
-        let resource = asked.kind.resource();
-        let whole = if asked.subresource.is_empty() {
-            resource.to_owned()
-        } else {
-            format!("{resource}/{}", asked.subresource)
-        };
-        let fits = |r: &str| {
-            r == "*"
-                || r == whole
-                || r.strip_prefix("*/").is_some_and(|sub| sub == asked.subresource && !sub.is_empty())
-        };
-        let named = match self {
-            Rule::Written(rule) => match rule["resourceNames"].as_array().filter(|n| !n.is_empty()) {
-                Some(names) => names.iter().any(|n| n.as_str() == Some(asked.name)),
-                None => true,
-            },
-            Rule::Default(_) => true,
-        };
-        self.has("verbs", |v| v == "*" || v == asked.verb)
-            && self.has("apiGroups", |g| g == "*" || g == asked.kind.group())
-            && self.has("resources", fits)
-            && named
-    }
+    };
+    let names = items(&rule["resourceNames"]);
+    has("verbs", &|v| v == "*" || v == asked.verb)
+        && has("apiGroups", &|g| g == "*" || g == asked.kind.group())
+        && has("resources", &fits)
+        && (names.is_empty() || names.iter().any(|n| n.as_str() == Some(asked.name)))
 }
 
 /// 403 in the words of the handler.

@@ -59,6 +59,7 @@ pub fn serve(
         part: request.verb.subresource().name(),
         by: None,
         rewrite: false,
+        user: request.user.clone(),
     };
     let reply = match allowed(&turn.store, request) {
         Err(status) => Err(status),
@@ -67,6 +68,9 @@ pub fn serve(
         }
         Ok(()) => in_version(&mut turn, request),
     };
+    if reply.is_ok() && turn.wrote.is_some() && request.verb.kind() == rbac::CLUSTER_ROLE {
+        rbac::sum_up(&mut turn);
+    }
     let first =
         audit::of_request(request, who, now, &reply, turn.wrote.filter(|_| reply.is_ok()), turn.created);
     let mut audit = vec![first];

@@ -2,6 +2,7 @@
 //!
 //! Upstream: etcd with k8s.io/apiserver/pkg/storage/etcd3, as the watch cache shows it (v1.37).
 
+use crate::rbac;
 use kubestep_model::tree::{OrdMap, Vector};
 use kubestep_model::{Instant, Key, Kind, Object, Revision};
 use std::sync::Arc;
@@ -66,6 +67,8 @@ pub struct Store {
     revision: Revision,
     /// The last revision that the log no longer holds.
     compacted: Revision,
+    /// Objects that every cluster has and that were deleted here.
+    dropped: Arc<Vec<Key>>,
 }
 
 impl Store {
@@ -92,7 +95,12 @@ impl Store {
 
     /// The object of a key.
     pub fn get(&self, key: &Key) -> Option<&Object> {
-        self.objects.get(key)
+        self.objects.get(key).or_else(|| self.builtin(key))
+    }
+
+    /// A role or binding that every cluster has: it is there without being stored.
+    fn builtin(&self, key: &Key) -> Option<&'static Object> {
+        rbac::builtin(key).filter(|_| !self.dropped.contains(key))
     }
 
     /// All objects of a kind, in one namespace or in all, sorted by namespace and name.
@@ -103,12 +111,23 @@ impl Store {
     ) -> impl Iterator<Item = &'a Object> + use<'a> {
         let namespace: Option<Arc<str>> = namespace.map(Into::into);
         let first = Key::new(kind, namespace.clone().unwrap_or_default(), "");
-        self.objects
-            .range(first..)
-            .take_while(move |(key, _)| {
-                key.kind == kind && namespace.as_ref().is_none_or(|wanted| key.namespace == *wanted)
+        let wanted = move |key: &Key| {
+            key.kind == kind && namespace.as_ref().is_none_or(|wanted| key.namespace == *wanted)
+        };
+        let also = wanted.clone();
+        let mut builtin = rbac::builtins(kind)
+            .filter(move |(key, _)| {
+                also(key) && !self.objects.contains_key(*key) && !self.dropped.contains(key)
             })
-            .map(|(_, object)| object)
+            .peekable();
+        let mut stored = self.objects.range(first..).take_while(move |(key, _)| wanted(key)).peekable();
+        std::iter::from_fn(move || {
+            let own = match (stored.peek(), builtin.peek()) {
+                (Some((own, _)), Some((other, _))) => *own < *other,
+                (own, _) => own.is_some(),
+            };
+            if own { stored.next().map(|(_, o)| o) } else { builtin.next().map(|(_, o)| o) }
+        })
     }
 
     /// All objects, sorted by kind, namespace and name.
@@ -162,14 +181,19 @@ impl Store {
         self.revision += 1;
         object.meta_mut().resource_version = self.revision.to_string();
         let key = object.key();
-        let old = self.objects.insert(key.clone(), object.clone());
+        let builtin = self.builtin(&key);
+        let old = self.objects.insert(key.clone(), object.clone()).or_else(|| builtin.cloned());
         self.remember(key, old, Some(object.clone()), at, by.into());
         object
     }
 
     /// Removes an object; the answer is its last state with the deletion's resource version.
     pub(crate) fn remove(&mut self, key: &Key, at: Instant, who: &Arc<str>) -> Option<Object> {
-        let mut object = self.objects.remove(key)?;
+        let builtin = self.builtin(key).cloned();
+        if builtin.is_some() {
+            Arc::make_mut(&mut self.dropped).push(key.clone());
+        }
+        let mut object = self.objects.remove(key).or(builtin)?;
         self.revision += 1;
         object.meta_mut().resource_version = self.revision.to_string();
         self.remember(key.clone(), Some(object.clone()), None, at, who.into());

@@ -40,6 +40,8 @@ pub(crate) struct Turn<'a> {
     pub(crate) by: Option<Arc<Write>>,
     /// Whether a write that changes nothing is a write all the same, because its owners change.
     pub(crate) rewrite: bool,
+    /// In whose name it is asked, if not in the program's own.
+    pub(crate) user: Option<Arc<kubestep_model::User>>,
 }
 
 impl Turn<'_> {
@@ -79,6 +81,19 @@ impl Turn<'_> {
         }
         let object = self.store.put(object, self.now, &OWN_AGENT.into());
         self.tell_own(&object, verb, subresource, code);
+    }
+
+    /// A write that a small loop makes at once, for which there is no program here.
+    pub(crate) fn put_for(&mut self, agent: &'static str, object: Object, verb: &'static str) {
+        if self.dry_run {
+            return;
+        }
+        let object = self.store.put(object, self.now, &agent.into());
+        self.tell_own(&object, verb, "", 200);
+        if let Some(told) = self.side.last_mut() {
+            told.who = agent.into();
+            told.user = format!("system:serviceaccount:kube-system:{agent}").into();
+        }
     }
 
     /// A removal that the API server makes on its own.

@@ -92,6 +92,7 @@ pub(crate) fn store_changed(
     let Decoded { object: mut new, checked } = decoded;
     if part == Subresource::None {
         admission::admit_changed(turn, &mut new, &old)?;
+        crate::rbac::check_escalation(turn, &new, Some(&old))?;
     }
     check_version(&mut new, &old)?;
     keep_system_fields(&mut new, &old);

@@ -9,6 +9,7 @@ mod namespace_lifecycle;
 mod pod_security;
 mod priority;
 pub(crate) mod quota;
+mod runtime_class;
 mod service_account;
 
 use crate::turn::Turn;
@@ -25,6 +26,7 @@ pub(crate) fn admit_new(turn: &mut Turn<'_>, object: &mut Object) -> Result<(), 
             service_account::admit(turn, pod)?;
             priority::admit(turn, pod)?;
             default_tolerations::add(&mut pod.spec.tolerations);
+            runtime_class::admit(turn, pod)?;
         }
         Object::Node(node) => taint_new_node(Arc::make_mut(node)),
         Object::Custom(custom) => {

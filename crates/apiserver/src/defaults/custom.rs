@@ -17,6 +17,10 @@ pub(super) fn custom(custom: &mut Custom) {
             fill(&mut custom.rest, json!({"preemptionPolicy": "PreemptLowerPriority"}));
             return;
         }
+        "PodTemplate" => {
+            template(&mut custom.rest);
+            return;
+        }
         "RoleBinding" | "ClusterRoleBinding" => {
             binding(&mut custom.rest);
             return;
@@ -36,6 +40,7 @@ pub(super) fn custom(custom: &mut Custom) {
             | "LimitRange"
             | "PodDisruptionBudget"
             | "NetworkPolicy"
+            | "CSIDriver"
     ) {
         return;
     }
@@ -50,19 +55,29 @@ pub(super) fn custom(custom: &mut Custom) {
         "PersistentVolumeClaim" => fill(spec, json!({"volumeMode": "Filesystem"})),
         "PersistentVolume" => {
             fill(spec, json!({"persistentVolumeReclaimPolicy": "Retain", "volumeMode": "Filesystem"}));
-            if let Some(Value::Object(path)) = spec.get_mut("hostPath") {
-                fill(path, json!({"type": ""}));
+            for name in ["hostPath", "iscsi", "rbd", "azureDisk", "scaleIO"] {
+                if let Some(Value::Object(source)) = spec.get_mut(name) {
+                    super::volume::one(name, source);
+                }
             }
         }
         "HorizontalPodAutoscaler" => autoscaler(spec),
         "LimitRange" => limit_range(spec),
         "NetworkPolicy" => network_policy(spec),
+        "CSIDriver" => fill(spec, csi_driver()),
         _ => {}
     }
     if kind == "Job" && custom.metadata.labels.is_empty() {
         let labels = spec_of(custom).map(|s| s["template"]["metadata"]["labels"].clone()).unwrap_or_default();
         custom.metadata.labels = serde_json::from_value(labels).unwrap_or_default();
     }
+}
+
+/// Upstream: pkg/apis/storage/v1, SetDefaults_CSIDriver.
+fn csi_driver() -> Value {
+    json!({"attachRequired": true, "podInfoOnMount": false, "storageCapacity": false, "requiresRepublish": false,
+        "seLinuxMount": false, "preventPodSchedulingIfMissing": false, "fsGroupPolicy": "ReadWriteOnceWithFSType",
+        "volumeLifecycleModes": ["Persistent"]})
 }
 
 fn spec_of(custom: &Custom) -> Option<&Value> {
@@ -95,6 +110,7 @@ fn binding(fields: &mut Map<String, Value>) {
     }
 }
 
+/// The template of pods, made if there is none.
 fn template(spec: &mut Map<String, Value>) {
     let whole = spec.remove("template").unwrap_or_default();
     let mut template: PodTemplateSpec =
@@ -196,7 +212,9 @@ fn cron_job(spec: &mut Map<String, Value>) {
 }
 
 fn controller(spec: &mut Map<String, Value>, labels: &mut Labels) {
-    template(spec);
+    if spec.get("template").is_some_and(|t| !t.is_null()) {
+        template(spec);
+    }
     fill(spec, json!({"replicas": 1}));
     let of_template = spec["template"]["metadata"]["labels"].clone();
     if of_template.is_object() {

@@ -40,6 +40,18 @@ pub(crate) fn apply(object: &mut Object) {
                 port.protocol.get_or_insert_with(|| "TCP".into());
             }
         }
+        Object::Node(n) if n.spec.pod_cidrs.is_empty() && !n.spec.pod_cidr.is_empty() => {
+            let node = Arc::make_mut(n);
+            node.spec.pod_cidrs = vec![node.spec.pod_cidr.clone()];
+        }
+        Object::Node(n) if n.spec.pod_cidrs.first().is_some_and(|first| *first != n.spec.pod_cidr) => {
+            let node = Arc::make_mut(n);
+            if node.spec.pod_cidr.is_empty() {
+                node.spec.pod_cidr.clone_from(&node.spec.pod_cidrs[0]);
+            } else {
+                node.spec.pod_cidrs = vec![node.spec.pod_cidr.clone()];
+            }
+        }
         Object::Node(n) if n.status.allocatable.is_empty() && !n.status.capacity.is_empty() => {
             let node = Arc::make_mut(n);
             node.status.allocatable = node.status.capacity.clone();

@@ -25,6 +25,10 @@ pub(super) fn pod(pod: &mut Pod) {
         }
     }
     pod_spec(spec);
+    // What is less than nothing is the least that there is.
+    if spec.termination_grace_period_seconds.is_some_and(|s| s < 0) {
+        spec.termination_grace_period_seconds = Some(1);
+    }
 }
 
 /// A template of pods.

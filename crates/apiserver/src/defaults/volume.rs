@@ -16,8 +16,16 @@ pub(super) fn volume(source: &mut BTreeMap<String, Value>) {
         source.insert("emptyDir".into(), json!({}));
     }
     for (name, value) in source {
-        let Value::Object(fields) = value else { continue };
-        match name.as_str() {
+        if let Value::Object(fields) = value {
+            one(name, fields);
+        }
+    }
+}
+
+/// One source, of a pod's volume or of a PersistentVolume.
+pub(super) fn one(name: &str, fields: &mut Map<String, Value>) {
+    {
+        match name {
             "secret" | "configMap" => file_mode(fields),
             "downwardAPI" => {
                 file_mode(fields);
@@ -41,6 +49,16 @@ pub(super) fn volume(source: &mut BTreeMap<String, Value>) {
                         default(spec, "volumeMode", "Filesystem");
                     }
                 }
+            }
+            "azureDisk" => {
+                default(fields, "cachingMode", "ReadWrite");
+                default(fields, "kind", "Shared");
+                default(fields, "fsType", "ext4");
+                fill(fields, "readOnly", false.into());
+            }
+            "scaleIO" => {
+                default(fields, "storageMode", "ThinProvisioned");
+                default(fields, "fsType", "xfs");
             }
             "image" => {
                 let policy = pull_policy(fields.get("reference").and_then(Value::as_str).unwrap_or_default());

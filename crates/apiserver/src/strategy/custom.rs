@@ -64,7 +64,11 @@ pub(super) fn prepare_for_create(object: &mut Custom, now: Time) {
     match kind {
         "DaemonSet" => set_template_generation(object, 1),
         "Job" => name_pods(object),
-        "PersistentVolumeClaim" => protect(object, "kubernetes.io/pvc-protection"),
+        "PersistentVolumeClaim" => {
+            data_sources(object);
+            protect(object, "kubernetes.io/pvc-protection");
+        }
+        "VolumeAttributesClass" => protect(object, "kubernetes.io/vac-protection"),
         "PersistentVolume" => {
             protect(object, "kubernetes.io/pv-protection");
             if let Some(status) = object.rest.get_mut("status") {
@@ -73,6 +77,43 @@ pub(super) fn prepare_for_create(object: &mut Custom, now: Time) {
         }
         _ => {}
     }
+}
+
+/// A claim names what it is filled from in an old field and in a new one; either speaks for both.
+///
+/// Upstream: pkg/api/persistentvolumeclaim, EnforceDataSourceBackwardsCompatibility and NormalizeDataSources (v1.37).
+fn data_sources(object: &mut Custom) {
+    let Some(Value::Object(spec)) = object.rest.get_mut("spec") else { return };
+    let text = |source: &Value, name: &str| source[name].as_str().unwrap_or_default().to_owned();
+    let part =
+        |spec: &serde_json::Map<String, Value>, name: &str| spec.get(name).filter(|s| !s.is_null()).cloned();
+    if let Some(source) = part(spec, "dataSource") {
+        let is = (text(&source, "kind"), text(&source, "apiGroup"));
+        let known = matches!(
+            (is.0.as_str(), is.1.as_str()),
+            ("PersistentVolumeClaim", "") | ("VolumeSnapshot", "snapshot.storage.k8s.io")
+        );
+        if !known && part(spec, "dataSourceRef").is_none() {
+            spec.remove("dataSource");
+        }
+    }
+    match (part(spec, "dataSource"), part(spec, "dataSourceRef")) {
+        (Some(source), None) => drop(spec.insert("dataSourceRef".into(), source)),
+        (None, Some(reference)) if text(&reference, "namespace").is_empty() => {
+            let mut source = reference;
+            if let Value::Object(source) = &mut source {
+                source.remove("namespace");
+            }
+            spec.insert("dataSource".into(), source);
+        }
+        _ => {}
+    }
+}
+
+/// Leases say nothing of coordinated elections, which are off by default.
+pub(super) fn drop_lease_parts(spec: &mut kubestep_model::LeaseSpec) {
+    spec.rest.remove("strategy");
+    spec.rest.remove("preferredHolder");
 }
 
 const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.generation";

@@ -3,6 +3,7 @@
 //! Upstream: PrepareForCreate and PrepareForUpdate of pkg/registry/*/*/strategy.go (v1.37).
 
 mod custom;
+mod pod;
 
 use kubestep_model::{
     DeploymentStatus, Kind, NamespaceStatus, Object, PodCondition, PodStatus, ReplicaSetStatus,
@@ -16,16 +17,19 @@ pub(crate) fn prepare_for_create(object: &mut Object, now: Time) {
         Object::Deployment(d) => {
             let d = Arc::make_mut(d);
             d.status = DeploymentStatus::default();
+            pod::drop_disabled(&mut d.spec.template.spec);
             d.metadata.generation = 1;
         }
         Object::ReplicaSet(r) => {
             let r = Arc::make_mut(r);
             r.status = ReplicaSetStatus::default();
+            pod::drop_disabled(&mut r.spec.template.spec);
             r.metadata.generation = 1;
         }
         Object::Pod(p) => {
             let p = Arc::make_mut(p);
             p.metadata.generation = 1;
+            pod::prepare(p);
             let class = kubestep_model::resources::qos::class(&p.spec).into();
             p.status = PodStatus { phase: "Pending".into(), qos_class: class, ..PodStatus::default() };
             if !p.spec.scheduling_gates.is_empty() {
@@ -43,13 +47,16 @@ pub(crate) fn prepare_for_create(object: &mut Object, now: Time) {
             }
         }
         Object::Custom(c) => custom::prepare_for_create(Arc::make_mut(c), now),
+        Object::Node(n) if n.spec.rest.contains_key("configSource") => {
+            Arc::make_mut(n).spec.rest.remove("configSource");
+        }
+        Object::Lease(l) => custom::drop_lease_parts(&mut Arc::make_mut(l).spec),
         Object::Node(_)
         | Object::Endpoints(_)
         | Object::ConfigMap(_)
         | Object::Secret(_)
         | Object::ServiceAccount(_)
-        | Object::Event(_)
-        | Object::Lease(_) => {}
+        | Object::Event(_) => {}
     }
 }
 

@@ -3,7 +3,7 @@
 //! Upstream: pkg/apis/core/validation, validateAffinity, ValidateTolerations, validateTopologySpreadConstraints (v1.37).
 
 use super::{
-    field::{Errors, items, number, text},
+    field::{Errors, given, items, number, text},
     workload,
 };
 use kubestep_model::{LabelSelector, text::names};
@@ -112,24 +112,64 @@ fn node_term(errors: &mut Errors, term: &Value, field: &str) {
         let key = text(&requirement["key"]);
         if key != "metadata.name" {
             errors.invalid_text(&format!("{field}.key"), key, "not a valid field selector key");
+        } else {
+            for (j, value) in items(&requirement["values"]).iter().enumerate() {
+                let field = format!("{field}.values[{j}]");
+                errors.invalid_each(&field, text(value), names::is_dns1123_subdomain(text(value)));
+            }
         }
     }
 }
 
 fn pod_term(errors: &mut Errors, term: &Value, field: &str) {
-    if let Ok(selector) = serde_json::from_value::<LabelSelector>(term["labelSelector"].clone()) {
-        workload::label_selector(errors, &selector, &format!("{field}.labelSelector"));
+    for name in ["labelSelector", "namespaceSelector"] {
+        if let Ok(selector) = serde_json::from_value::<LabelSelector>(term[name].clone()) {
+            workload::label_selector(errors, &selector, &format!("{field}.{name}"));
+        }
     }
-    for (i, namespace) in items(&term["namespaces"]).iter().enumerate() {
-        let field = format!("{field}.namespace[{i}]");
+    for namespace in items(&term["namespaces"]) {
+        let field = format!("{field}.namespace");
         errors.invalid_each(&field, text(namespace), names::is_dns1123_label(text(namespace)));
     }
+    label_keys(errors, term, field);
     let key = text(&term["topologyKey"]);
     let field = format!("{field}.topologyKey");
     if key.is_empty() {
         errors.required(&field, "can not be empty");
     }
     errors.invalid_each(&field, key, names::is_qualified_name(key));
+}
+
+/// Labels of the pod itself that are part of the selector.
+///
+/// Upstream: ValidateMatchLabelKeysAndMismatchLabelKeys.
+fn label_keys(errors: &mut Errors, term: &Value, field: &str) {
+    let selector = &term["labelSelector"];
+    let (matching, other) = (items(&term["matchLabelKeys"]), items(&term["mismatchLabelKeys"]));
+    for (name, keys) in [("matchLabelKeys", matching), ("mismatchLabelKeys", other)] {
+        let field = format!("{field}.{name}");
+        if !keys.is_empty() && !given(selector) {
+            errors.forbidden(&field, "must not be specified when labelSelector is not set");
+            continue;
+        }
+        for (i, key) in keys.iter().enumerate() {
+            errors.invalid_each(&format!("{field}[{i}]"), text(key), names::is_qualified_name(text(key)));
+        }
+    }
+    let mut seen: Vec<&str> =
+        selector["matchLabels"].as_object().into_iter().flatten().map(|(key, _)| key.as_str()).collect();
+    for expression in items(&selector["matchExpressions"]) {
+        let key = text(&expression["key"]);
+        if let Some(i) = matching.iter().rposition(|k| text(k) == key).filter(|_| seen.contains(&key)) {
+            let why = "exists in both matchLabelKeys and labelSelector";
+            errors.invalid_text(&format!("{field}[{i}]"), key, why);
+        }
+        seen.push(key);
+    }
+    for (i, key) in matching.iter().enumerate().filter(|(_, key)| other.contains(key)) {
+        let why = "exists in both matchLabelKeys and mismatchLabelKeys";
+        errors.invalid_text(&format!("{field}.matchLabelKeys[{i}]"), text(key), why);
+    }
 }
 
 pub(super) fn tolerations(errors: &mut Errors, tolerations: &Value, field: &str) {
@@ -164,6 +204,11 @@ pub(super) fn tolerations(errors: &mut Errors, tolerations: &Value, field: &str)
                 );
             }
             "Exists" => {}
+            // Known, and not yet switched on.
+            "Lt" | "Gt" => {
+                let known = ["Equal", "Exists", "Lt", "Gt"];
+                errors.not_supported_text(&format!("{field}.operator"), operator, &known);
+            }
             other => errors.not_supported_text(&format!("{field}.operator"), other, &["Equal", "Exists"]),
         }
         if !effect.is_empty() && !EFFECTS.contains(&effect) {
@@ -207,6 +252,13 @@ pub(super) fn spread(errors: &mut Errors, constraints: &Value, field: &str) {
                 errors.invalid(&at("minDomains"), &domains.to_string(), &why);
             }
         }
+        for name in ["nodeAffinityPolicy", "nodeTaintsPolicy"] {
+            let policy = &constraint[name];
+            if given(policy) && !matches!(text(policy), "Honor" | "Ignore") {
+                errors.not_supported_text(&at(name), text(policy), &["Honor", "Ignore"]);
+            }
+        }
+        label_keys(errors, constraint, &format!("{field}[{i}]"));
         if let Ok(selector) = serde_json::from_value::<LabelSelector>(constraint["labelSelector"].clone()) {
             workload::label_selector(errors, &selector, &at("labelSelector"));
         }

@@ -56,6 +56,11 @@ fn reference(errors: &mut Errors, target: &Value, field: &str) {
             errors.invalid_each(&at, value, path_segment(value));
         }
     }
+    let version = text(&target["apiVersion"]);
+    if version.split('/').count() > 2 {
+        let why = format!("unexpected GroupVersion string: {version}");
+        errors.invalid_text(&format!("{field}.apiVersion"), version, &why);
+    }
 }
 
 fn metrics(errors: &mut Errors, spec: &Value) {

@@ -42,11 +42,25 @@ pub(super) fn spec(errors: &mut Errors, spec: &Value, field: &str) {
     }
     class_name(errors, &spec["storageClassName"], &at("storageClassName"));
     volume_mode(errors, &spec["volumeMode"], &at("volumeMode"));
-    for name in ["dataSource", "dataSourceRef"] {
-        if given(&spec[name]) {
-            data_source(errors, &spec[name], &at(name));
+    let (source, reference) = (&spec["dataSource"], &spec["dataSourceRef"]);
+    for (name, source) in [("dataSource", source), ("dataSourceRef", reference)] {
+        if given(source) {
+            data_source(errors, source, &at(name));
         }
     }
+    let elsewhere = text(&reference["namespace"]);
+    if !elsewhere.is_empty() {
+        errors.dns_label(&at("dataSourceRef.namespace"), elsewhere);
+    }
+    if given(source) && given(reference) {
+        let same = ["kind", "name", "apiGroup"].iter().all(|n| text(&source[*n]) == text(&reference[*n]));
+        if !elsewhere.is_empty() {
+            errors.invalid(field, "{}", "may not be specified when dataSourceRef.namespace is specified");
+        } else if !same {
+            errors.invalid(field, "{}", "must match dataSourceRef");
+        }
+    }
+    class_name(errors, &spec["volumeAttributesClassName"], &at("volumeAttributesClassName"));
 }
 
 /// The modes in which volumes are mounted; the strictest stands alone.
@@ -80,10 +94,7 @@ fn data_source(errors: &mut Errors, source: &Value, field: &str) {
         }
     }
     let group = text(&source["apiGroup"]);
-    if group.is_empty()
-        && !text(&source["kind"]).is_empty()
-        && text(&source["kind"]) != "PersistentVolumeClaim"
-    {
+    if group.is_empty() && text(&source["kind"]) != "PersistentVolumeClaim" {
         let why = "must be 'PersistentVolumeClaim' when referencing the default apiGroup";
         errors.invalid_text(field, text(&source["kind"]), why);
     }
@@ -126,7 +137,7 @@ pub(super) fn changed(new: &Value, old: &Value) -> Errors {
         }
     }
     let (mode, before) = (&new["spec"]["volumeMode"], &old["spec"]["volumeMode"]);
-    errors.immutable("spec.volumeMode", mode, before, &mode.to_string());
+    errors.immutable("volumeMode", mode, before, &mode.to_string());
     errors
 }
 

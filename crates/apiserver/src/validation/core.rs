@@ -3,9 +3,9 @@
 //! Upstream: pkg/apis/core/validation (v1.37).
 
 use super::{
-    endpoints,
-    field::{Errors, IMMUTABLE},
-    resources, small, whole_kinds,
+    endpoints, event,
+    field::{Errors, IMMUTABLE, items, text},
+    node, resources, small, whole_kinds,
 };
 use kubestep_model::arrange::Arrange;
 use kubestep_model::{ConfigMap, Object, ResourceQuota, Secret, text::names};
@@ -21,7 +21,8 @@ pub(super) fn object(object: &Object, whole: &Value) -> Errors {
         Object::EndpointSlice(_) => endpoints::slice(whole),
         Object::Lease(_) => small::lease(whole),
         Object::Namespace(_) => small::namespace(whole),
-
+        Object::Node(_) => node::check(whole),
+        Object::Event(_) => event::check(whole),
         Object::ConfigMap(map) => config_map(map),
         Object::Secret(secret) => self::secret(secret),
         Object::ResourceQuota(quota) => self::quota(quota),
@@ -34,8 +35,9 @@ pub(super) fn changed(new: &Object, old: &Object, whole: &Value) -> Errors {
     match (new, old) {
         (Object::Custom(new), Object::Custom(old)) => return whole_kinds::changed(new, old, whole),
         (Object::EndpointSlice(new), Object::EndpointSlice(old)) if new.address_type != old.address_type => {
-            errors.invalid_text("addressType", &new.address_type, IMMUTABLE);
+            errors.invalid("addressType", "null", IMMUTABLE);
         }
+        (Object::Node(_), Object::Node(_)) => return node::changed(whole, &old.to_value()),
         (Object::ConfigMap(new), Object::ConfigMap(old)) if old.immutable == Some(true) => {
             stays(&mut errors, new.immutable == Some(true), "immutable");
             stays(&mut errors, new.data == old.data, "data");
@@ -161,24 +163,105 @@ fn quota(quota: &ResourceQuota) -> Errors {
         "Terminating",
         "VolumeAttributesClass",
     ];
+    let shown = serde_json::to_string(&quota.spec.scopes).unwrap_or_default();
     for scope in &quota.spec.scopes {
         if !known.contains(&scope.as_str()) {
-            let shown = serde_json::to_string(&quota.spec.scopes).unwrap_or_default();
             errors.invalid("spec.scopes", &shown, "unsupported scope");
+        }
+        if quota.spec.hard.keys().any(|name| is_standard(name) && !fits(scope, name)) {
+            errors.invalid("spec.scopes", &shown, "unsupported scope applied to resource");
         }
     }
     let has = |scope: &str| quota.spec.scopes.iter().any(|s| s == scope);
     if (has("BestEffort") && has("NotBestEffort")) || (has("Terminating") && has("NotTerminating")) {
-        let shown = serde_json::to_string(&quota.spec.scopes).unwrap_or_default();
         errors.invalid("spec.scopes", &shown, "conflicting scopes");
+    }
+    if let Some(selector) = &quota.spec.scope_selector {
+        scope_selector(&mut errors, selector, quota, &known);
     }
     errors
 }
 
+/// Resources that a quota with scopes may be about at all. Upstream: IsStandardQuotaResourceName.
+fn is_standard(name: &str) -> bool {
+    resources::is_standard(name) || name.starts_with("requests.hugepages-")
+}
+
+/// Whether a scope tells objects apart that use this resource. Upstream: IsResourceQuotaScopeValidForResource.
+fn fits(scope: &str, name: &str) -> bool {
+    const OF_PODS: [&str; 10] = [
+        "pods",
+        "cpu",
+        "memory",
+        "ephemeral-storage",
+        "requests.cpu",
+        "requests.memory",
+        "requests.ephemeral-storage",
+        "limits.cpu",
+        "limits.memory",
+        "limits.ephemeral-storage",
+    ];
+    match scope {
+        "BestEffort" => name == "pods",
+        "VolumeAttributesClass" => {
+            matches!(name, "persistentvolumeclaims" | "requests.storage") || name.contains(".storageclass.")
+        }
+        _ => {
+            OF_PODS.contains(&name)
+                || name.starts_with("hugepages-")
+                || name.starts_with("requests.hugepages-")
+        }
+    }
+}
+
+/// Upstream: validateScopedResourceSelectorRequirement.
+fn scope_selector(errors: &mut Errors, selector: &Value, quota: &ResourceQuota, known: &[&str]) {
+    const AT: &str = "spec.scopeSelector.matchExpressions";
+    const ONLY_EXISTS: [&str; 5] =
+        ["BestEffort", "NotBestEffort", "Terminating", "NotTerminating", "CrossNamespacePodAffinity"];
+    let terms = items(&selector["matchExpressions"]);
+    for term in terms {
+        let (scope, operator, values) = (text(&term["scopeName"]), text(&term["operator"]), &term["values"]);
+        if !known.contains(&scope) {
+            errors.invalid_text(&format!("{AT}.scopeName"), scope, "unsupported scope");
+        } else if quota.spec.hard.keys().any(|name| is_standard(name) && !fits(scope, name)) {
+            let shown = super::internal::shown("ScopeSelector", selector);
+            errors.invalid(AT, &shown, "unsupported scope applied to resource");
+        }
+        if ONLY_EXISTS.contains(&scope) && operator != "Exists" {
+            let why = "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity";
+            errors.invalid_text(&format!("{AT}.operator"), operator, why);
+        }
+        match operator {
+            "In" | "NotIn" if items(values).is_empty() => {
+                let why = "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector";
+                errors.required(&format!("{AT}.values"), why);
+            }
+            "Exists" | "DoesNotExist" if !items(values).is_empty() => {
+                let why = "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector";
+                errors.invalid(&format!("{AT}.values"), &values.to_string(), why);
+            }
+            "In" | "NotIn" | "Exists" | "DoesNotExist" => {}
+            other => {
+                errors.invalid_text(&format!("{AT}.operator"), other, "not a valid selector operator");
+            }
+        }
+    }
+    let has = |scope: &str| terms.iter().any(|t| text(&t["scopeName"]) == scope);
+    if (has("BestEffort") && has("NotBestEffort")) || (has("Terminating") && has("NotTerminating")) {
+        let shown = serde_json::to_string(&quota.spec.scopes).unwrap_or_default();
+        errors.invalid(AT, &shown, "conflicting scopes");
+    }
+}
+
 fn quota_resource(errors: &mut Errors, name: &str, field: &str) {
-    errors.invalid_each(field, name, names::is_qualified_name(name));
+    let wrong = names::is_qualified_name(name);
+    let qualified = wrong.is_empty();
+    errors.invalid_each(field, name, wrong);
     if !name.contains('/') && !resources::is_standard(name) {
-        errors.invalid_text(field, name, "must be a standard resource type or fully qualified");
+        if qualified {
+            errors.invalid_text(field, name, "must be a standard resource type or fully qualified");
+        }
         errors.invalid_text(field, name, "must be a standard resource for quota");
     }
 }

@@ -26,12 +26,17 @@ pub(super) fn endpoints(whole: &Value) -> Errors {
             for (j, address) in items(&subset[list]).iter().enumerate() {
                 let at = format!("{field}.{list}[{j}]");
                 let ip = text(&address["ip"]);
-                if !pod::is_ip(ip) {
-                    errors.invalid_text(&format!("{at}.ip"), ip, pod::NOT_AN_IP);
-                }
+                errors.invalid_each(&format!("{at}.ip"), ip, pod::ip_errors(ip));
                 let host = text(&address["hostname"]);
                 if !host.is_empty() {
                     errors.dns_label(&format!("{at}.hostname"), host);
+                }
+                if given(&address["nodeName"]) {
+                    let node = text(&address["nodeName"]);
+                    errors.invalid_each(&format!("{at}.nodeName"), node, names::is_dns1123_subdomain(node));
+                }
+                if !pod::is_ip(ip) {
+                    errors.invalid_text(&format!("{at}.ip"), ip, "must be a valid IP address");
                 }
                 special(&mut errors, ip, &format!("{at}.ip"));
             }
@@ -60,6 +65,13 @@ fn special(errors: &mut Errors, ip: &str, field: &str) {
     }
     if link_local {
         shown(errors, "may not be in the link-local range (169.254.0.0/16, fe80::/10)");
+    }
+    let local_multicast = match address {
+        std::net::IpAddr::V4(v4) => v4.octets()[..3] == [224, 0, 0],
+        std::net::IpAddr::V6(v6) => v6.segments()[0] & 0xff0f == 0xff02,
+    };
+    if local_multicast {
+        shown(errors, "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)");
     }
 }
 
@@ -96,10 +108,10 @@ pub(super) fn slice(whole: &Value) -> Errors {
         errors.too_many("endpoints", endpoints.len(), MOST_ENDPOINTS);
         return errors;
     }
+    slice_ports(&mut errors, items(&whole["ports"]));
     for (i, endpoint) in endpoints.iter().enumerate() {
         self::endpoint(&mut errors, endpoint, kind, &format!("endpoints[{i}]"));
     }
-    slice_ports(&mut errors, items(&whole["ports"]));
     errors
 }
 
@@ -107,13 +119,15 @@ fn endpoint(errors: &mut Errors, endpoint: &Value, kind: &str, field: &str) {
     let addresses = items(&endpoint["addresses"]);
     let list = format!("{field}.addresses");
     if addresses.is_empty() {
-        errors.required(&list, "must contain at least 1 item");
+        errors.declared(&|errors: &mut Errors| errors.required(&list, ""));
     } else if addresses.len() > MOST_ADDRESSES {
         errors.too_many(&list, addresses.len(), MOST_ADDRESSES);
     }
     for (i, address) in addresses.iter().enumerate() {
         let (at, address) = (format!("{list}[{i}]"), text(address));
+        let wrong = pod::ip_errors(address);
         match kind {
+            "IPv4" | "IPv6" if !wrong.is_empty() => errors.invalid_each(&at, address, wrong),
             "IPv4" if address.parse::<std::net::Ipv4Addr>().is_err() => {
                 errors.invalid_text(&at, address, "must be a valid IPv4 address");
             }
@@ -131,6 +145,30 @@ fn endpoint(errors: &mut Errors, endpoint: &Value, kind: &str, field: &str) {
     }
     if given(&endpoint["hostname"]) {
         errors.dns_label(&format!("{field}.hostname"), text(&endpoint["hostname"]));
+    }
+    for (list, check) in [
+        ("forZones", names::is_valid_label_value as fn(&str) -> Vec<String>),
+        ("forNodes", names::is_dns1123_subdomain),
+    ] {
+        hints(errors, items(&endpoint["hints"][list]), &format!("{field}.hints.{list}"), check);
+    }
+}
+
+const MOST_HINTS: usize = 8;
+
+/// For whom an endpoint is meant: zones or nodes, each once.
+fn hints(errors: &mut Errors, hints: &[Value], field: &str, check: fn(&str) -> Vec<String>) {
+    if hints.len() > MOST_HINTS {
+        errors.too_many(field, hints.len(), MOST_HINTS);
+        return;
+    }
+    for (i, hint) in hints.iter().enumerate() {
+        let (name, at) = (text(&hint["name"]), format!("{field}[{i}].name"));
+        if hints[..i].iter().any(|h| text(&h["name"]) == name) {
+            errors.duplicate(&at, &Value::from(name).to_string());
+        } else {
+            errors.invalid_each(&at, name, check(name));
+        }
     }
 }
 
@@ -151,5 +189,9 @@ fn slice_ports(errors: &mut Errors, ports: &[Value]) {
         }
         seen.push(name);
         protocol(errors, text(&port["protocol"]), &at("protocol"));
+        let app = text(&port["appProtocol"]);
+        if !app.is_empty() {
+            errors.invalid_each(&at("appProtocol"), app, names::is_qualified_name(app));
+        }
     }
 }

@@ -9,6 +9,8 @@ use serde_json::Value;
 #[derive(Debug, Default)]
 pub(crate) struct Errors {
     causes: Vec<Cause>,
+    /// What upstream declares beside the fields of its types; such checks come after all others.
+    declared: Vec<Cause>,
 }
 
 impl Errors {
@@ -17,13 +19,13 @@ impl Errors {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.causes.is_empty()
+        self.causes.is_empty() && self.declared.is_empty()
     }
 
     /// In order; what was said twice is said once.
     pub(crate) fn into_causes(self) -> Vec<Cause> {
         let mut causes: Vec<Cause> = vec![];
-        for cause in self.causes {
+        for cause in self.causes.into_iter().chain(self.declared) {
             if !causes.contains(&cause) {
                 causes.push(cause);
             }
@@ -33,6 +35,20 @@ impl Errors {
 
     pub(crate) fn append(&mut self, mut other: Errors) {
         self.causes.append(&mut other.causes);
+        self.declared.append(&mut other.declared);
+    }
+
+    /// What was found by checks that upstream declares: it is told last.
+    pub(crate) fn append_declared(&mut self, mut other: Errors) {
+        self.declared.append(&mut other.causes);
+        self.declared.append(&mut other.declared);
+    }
+
+    /// One check that upstream declares.
+    pub(crate) fn declared(&mut self, check: &dyn Fn(&mut Errors)) {
+        let mut own = Errors::new();
+        check(&mut own);
+        self.append_declared(own);
     }
 
     fn push(&mut self, reason: &str, field: &str, message: String) {
@@ -105,6 +121,21 @@ impl Errors {
     /// It names something that is not there.
     pub(crate) fn not_found(&mut self, field: &str, text: &str) {
         self.push("FieldValueNotFound", field, format!("Not found: {}", go::quote(text)));
+    }
+
+    /// As `not_found`, with a word about what there is.
+    pub(crate) fn not_found_because(&mut self, field: &str, text: &str, why: &str) {
+        self.push("FieldValueNotFound", field, format!("Not found: {}: {why}", go::quote(text)));
+    }
+
+    /// As `duplicate`, with a word about what has to be unique.
+    pub(crate) fn duplicate_because(&mut self, field: &str, shown: &str, why: &str) {
+        self.push("FieldValueDuplicate", field, format!("Duplicate value: {shown}: {why}"));
+    }
+
+    /// Something went wrong while checking.
+    pub(crate) fn internal(&mut self, field: &str, why: &str) {
+        self.push("InternalError", field, format!("Internal error: {why}"));
     }
 
     /// It is too long.

@@ -157,7 +157,7 @@ fn typed_reference(errors: &mut Errors, reference: &Value, field: &str) {
         let value = text(&reference[name]);
         let at = format!("{field}.{name}");
         if value.is_empty() {
-            errors.required(&at, &format!("{name} is required"));
+            errors.required(&at, "");
         } else {
             errors.invalid_each(&at, value, path_segment(value));
         }

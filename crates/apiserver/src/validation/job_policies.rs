@@ -122,7 +122,7 @@ fn exit_codes(errors: &mut Errors, codes: &Value, containers: &[&str], field: &s
     }
     let values: Vec<i64> = items(&codes["values"]).iter().map(number).collect();
     let at = format!("{field}.values");
-    let shown = || codes["values"].to_string();
+    let shown = || if values.is_empty() { "[]".to_owned() } else { codes["values"].to_string() };
     if values.is_empty() {
         errors.invalid(&at, &shown(), "at least one value is required");
     } else if values.len() > MOST_CODES {

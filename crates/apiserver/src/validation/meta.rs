@@ -71,7 +71,9 @@ pub(crate) fn changed_meta(new: &ObjectMeta, old: &ObjectMeta) -> Errors {
 fn name_check(kind: Kind) -> NameCheck {
     match kind.name() {
         "Namespace" | "Service" => |name, more| names::is_dns1123_label(&masked(name, more)),
-        "Role" | "RoleBinding" | "ClusterRole" | "ClusterRoleBinding" => |name, _| path_segment(name),
+        "Event" | "Role" | "RoleBinding" | "ClusterRole" | "ClusterRoleBinding" => {
+            |name, _| path_segment(name)
+        }
         "StatefulSet" => |name, more| names::is_dns1123_label(&masked(name, more)),
         "IPAddress" => |_, _| vec![],
         _ => |name, more| names::is_dns1123_subdomain(&masked(name, more)),
@@ -112,7 +114,9 @@ fn owners(errors: &mut Errors, owners: &[OwnerReference]) {
     let mut controller: Option<&OwnerReference> = None;
     for (i, owner) in owners.iter().enumerate() {
         let field = format!("{FIELD}[{i}]");
-        if owner.api_version.is_empty() || owner.api_version.starts_with('/') {
+        if owner.api_version.is_empty() {
+            errors.required(&format!("{field}.apiVersion"), "must not be empty");
+        } else if owner.api_version.starts_with('/') {
             errors.invalid_text(
                 &format!("{field}.apiVersion"),
                 &owner.api_version,
@@ -148,14 +152,13 @@ fn finalizers(errors: &mut Errors, finalizers: &[String]) {
     const FIELD: &str = "metadata.finalizers";
     let has = |name: &str| finalizers.iter().any(|f| f == name);
     for (i, finalizer) in finalizers.iter().enumerate() {
-        let field = &format!("{FIELD}[{i}]");
         let wrong = names::is_qualified_name(finalizer);
         let qualified = wrong.is_empty();
-        errors.invalid_each(field, finalizer, wrong);
+        errors.invalid_each(FIELD, finalizer, wrong);
         let known = matches!(finalizer.as_str(), "kubernetes" | "orphan" | "foregroundDeletion");
         if qualified && !finalizer.contains('/') && !known {
             errors.invalid_text(
-                field,
+                &format!("{FIELD}[{i}]"),
                 finalizer,
                 "name is neither a standard finalizer name nor is it fully qualified",
             );

@@ -108,8 +108,8 @@ fn ip_block(errors: &mut Errors, block: &Value, field: &str) {
         errors.required(&format!("{field}.cidr"), "");
         return;
     }
-    let Some((address, bits)) = range(cidr) else {
-        errors.invalid_text(&format!("{field}.cidr"), cidr, NOT_A_CIDR);
+    let Some((address, bits)) = range(cidr).filter(|_| super::node::cidr_errors(cidr).is_empty()) else {
+        errors.invalid_each(&format!("{field}.cidr"), cidr, super::node::cidr_errors(cidr));
         return;
     };
     for (i, except) in items(&block["except"]).iter().enumerate() {

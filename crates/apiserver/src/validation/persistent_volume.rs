@@ -5,7 +5,7 @@
 use super::{
     affinity, claim,
     field::{Errors, entries, given, items, same, text},
-    internal, resources,
+    internal, resources, volume, volume_sources,
 };
 use kubestep_model::Quantity;
 use serde_json::{Map, Value};
@@ -91,27 +91,28 @@ fn capacity(errors: &mut Errors, capacity: &Value) {
 fn sources(errors: &mut Errors, spec: &Value) {
     let mut found = false;
     for name in SOURCES.into_iter().filter(|name| given(&spec[*name])) {
-        let field = format!("spec.{name}");
         if found {
-            errors.forbidden(&field, "may not specify more than 1 volume type");
+            errors.forbidden(&format!("spec.{name}"), "may not specify more than 1 volume type");
             continue;
         }
         found = true;
-        let path = text(&spec[name]["path"]);
+        let (source, field) = (&spec[name], format!("spec.{}", volume_sources::shown_name(name)));
+        let path = text(&source["path"]);
         match name {
-            "hostPath" | "local" => {
+            "hostPath" => volume::host_path(errors, source, &field),
+            "local" => {
                 if path.is_empty() {
                     errors.required(&format!("{field}.path"), "");
                 } else if path.split('/').any(|part| part == "..") {
                     errors.invalid_text(&format!("{field}.path"), path, "must not contain '..'");
                 }
-                if name == "local" && !given(&spec["nodeAffinity"]) {
+                if !given(&spec["nodeAffinity"]) {
                     errors.required("spec.nodeAffinity", "Local volume requires node affinity");
                 }
             }
             "nfs" => {
                 for part in ["server", "path"] {
-                    if text(&spec[name][part]).is_empty() {
+                    if text(&source[part]).is_empty() {
                         errors.required(&format!("{field}.{part}"), "");
                     }
                 }
@@ -119,14 +120,7 @@ fn sources(errors: &mut Errors, spec: &Value) {
                     errors.invalid_text(&format!("{field}.path"), path, "must be an absolute path");
                 }
             }
-            "csi" => {
-                for part in ["driver", "volumeHandle"] {
-                    if text(&spec[name][part]).is_empty() {
-                        errors.required(&format!("{field}.{part}"), "");
-                    }
-                }
-            }
-            _ => {}
+            other => volume_sources::check(errors, other, source, &field, true),
         }
     }
     if !found {
@@ -147,7 +141,7 @@ pub(super) fn changed(new: &Value, old: &Value) -> Errors {
         errors.forbidden("spec.persistentvolumesource", &why);
     }
     let (mode, before) = (&new["spec"]["volumeMode"], &old["spec"]["volumeMode"]);
-    errors.immutable("spec.volumeMode", mode, before, &mode.to_string());
+    errors.immutable("volumeMode", mode, before, &mode.to_string());
     let (affinity, before) = (&new["spec"]["nodeAffinity"], &old["spec"]["nodeAffinity"]);
     if given(before) && !same(affinity, before) {
         let shown = internal::shown("VolumeNodeAffinity", affinity);

@@ -3,9 +3,9 @@
 //! Upstream: pkg/apis/core/validation, ValidatePodSpec and what it calls (v1.37).
 
 use super::{
-    affinity, container,
+    affinity, container, env,
     field::{Errors, flag, items, number, text},
-    meta, security, volume,
+    meta, pod_system, resources, security, volume,
 };
 use kubestep_model::{Labels, Pod, text::names};
 use serde_json::Value;
@@ -21,7 +21,8 @@ pub(super) fn template(errors: &mut Errors, template: &Value, field: &str) {
     meta::labels(errors, &map("labels"), &format!("{field}.labels"));
     meta::annotations(errors, &map("annotations"), &format!("{field}.annotations"));
     let spec = format!("{field}.spec");
-    pod_spec(errors, &template["spec"], &spec, false);
+    app_armor(errors, &map("annotations"), &template["spec"], &format!("{field}.annotations"));
+    pod_spec(errors, &template["spec"], &spec);
     if !items(&template["spec"]["ephemeralContainers"]).is_empty() {
         errors.forbidden(
             &format!("{spec}.ephemeralContainers"),
@@ -30,10 +31,31 @@ pub(super) fn template(errors: &mut Errors, template: &Value, field: &str) {
     }
 }
 
+/// The old way to name a profile: an annotation that speaks of a container.
+///
+/// Upstream: ValidateAppArmorPodAnnotations.
+fn app_armor(errors: &mut Errors, annotations: &Labels, spec: &Value, field: &str) {
+    const START: &str = "container.apparmor.security.beta.kubernetes.io/";
+    for (key, profile) in annotations {
+        let Some(name) = key.strip_prefix(START) else { continue };
+        let at = format!("{field}[{key}]");
+        let lists = ["containers", "initContainers", "ephemeralContainers"];
+        if !lists.iter().any(|list| items(&spec[*list]).iter().any(|c| text(&c["name"]) == name)) {
+            errors.invalid_text(&at, name, "container not found");
+        }
+        let known = matches!(profile.as_str(), "" | "runtime/default" | "unconfined");
+        if !known && !profile.starts_with("localhost/") {
+            let why = format!("invalid AppArmor profile name: {}", kubestep_model::text::go::quote(profile));
+            errors.invalid_text(&at, profile, &why);
+        }
+    }
+}
+
 /// A pod that is made.
 pub(super) fn new_pod(pod: &Pod, whole: &Value) -> Errors {
     let mut errors = Errors::new();
-    pod_spec(&mut errors, &whole["spec"], "spec", true);
+    app_armor(&mut errors, &pod.metadata.annotations, &whole["spec"], "metadata.annotations");
+    pod_spec(&mut errors, &whole["spec"], "spec");
     if !items(&whole["spec"]["ephemeralContainers"]).is_empty() {
         errors.forbidden("spec.ephemeralContainers", "cannot be set on create");
     }
@@ -44,21 +66,29 @@ pub(super) fn new_pod(pod: &Pod, whole: &Value) -> Errors {
 }
 
 /// What a pod or a template wants.
-pub(super) fn pod_spec(errors: &mut Errors, spec: &Value, field: &str, is_pod: bool) {
+pub(super) fn pod_spec(errors: &mut Errors, spec: &Value, field: &str) {
     let at = |name: &str| format!("{field}.{name}");
     let volumes = volume::volumes(errors, &spec["volumes"], &at("volumes"));
+    pod_system::claims(errors, spec, field);
     container::containers(errors, spec, field, &volumes);
     container::init_containers(errors, spec, field, &volumes);
     container::pod_level_resources(errors, spec, field);
+    host_ports(errors, spec, field);
     policies(errors, spec, field);
     let selector: Labels = serde_json::from_value(spec["nodeSelector"].clone()).unwrap_or_default();
     meta::labels(errors, &selector, &at("nodeSelector"));
-    host_ports(errors, spec, field);
-    security::pod(errors, spec, field, is_pod);
+    security::pod(errors, spec, field);
+    if flag(&spec["shareProcessNamespace"]) && flag(&spec["hostPID"]) {
+        let why = "ShareProcessNamespace and HostPID cannot both be enabled";
+        errors.invalid(&at("shareProcessNamespace"), "true", why);
+    }
     affinity::affinity(errors, &spec["affinity"], &at("affinity"));
     dns_config(errors, spec, &at("dnsConfig"));
     gates(errors, spec, field);
     affinity::spread(errors, &spec["topologySpreadConstraints"], &at("topologySpreadConstraints"));
+    pod_system::host_process(errors, spec, field);
+    pod_system::host_users(errors, spec, field);
+    pod_system::host_name(errors, spec, field);
     names_in_spec(errors, spec, field);
     let deadline = &spec["activeDeadlineSeconds"];
     if !deadline.is_null() {
@@ -77,9 +107,7 @@ pub(super) fn pod_spec(errors: &mut Errors, spec: &Value, field: &str, is_pod: b
     affinity::tolerations(errors, &spec["tolerations"], &at("tolerations"));
     for (i, alias) in items(&spec["hostAliases"]).iter().enumerate() {
         let ip = text(&alias["ip"]);
-        if !is_ip(ip) {
-            errors.invalid_text(&format!("{}[{i}].ip", at("hostAliases")), ip, NOT_AN_IP);
-        }
+        errors.invalid_each(&format!("{}[{i}].ip", at("hostAliases")), ip, ip_errors(ip));
         for (j, host) in items(&alias["hostnames"]).iter().enumerate() {
             let field = format!("{}[{i}].hostnames[{j}]", at("hostAliases"));
             errors.invalid_each(&field, text(host), names::is_dns1123_subdomain(text(host)));
@@ -93,12 +121,41 @@ pub(super) fn pod_spec(errors: &mut Errors, spec: &Value, field: &str, is_pod: b
     if !preemption.is_empty() && !matches!(preemption, "PreemptLowerPriority" | "Never") {
         errors.not_supported_text(&at("preemptionPolicy"), preemption, &["PreemptLowerPriority", "Never"]);
     }
+    if !spec["overhead"].is_null() {
+        let limits = serde_json::json!({"limits": spec["overhead"]});
+        resources::container(errors, &limits, &at("overhead"));
+    }
+    pod_system::os(errors, spec, field);
+    env::file_volumes(errors, spec, field);
 }
 
 pub(super) const NOT_AN_IP: &str = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
 
 pub(super) fn is_ip(text: &str) -> bool {
     text.parse::<std::net::IpAddr>().is_ok()
+}
+
+/// What is wrong with an address. Upstream: IsValidIPForLegacyField.
+pub(super) fn ip_errors(text: &str) -> Vec<String> {
+    match text.parse::<std::net::IpAddr>() {
+        Ok(std::net::IpAddr::V6(ip)) if ip.to_ipv4_mapped().is_some() => {
+            vec!["must not be an IPv4-mapped IPv6 address".into()]
+        }
+        Ok(_) => vec![],
+        Err(_) if without_zeros(text).parse::<std::net::Ipv4Addr>().is_ok() => {
+            vec!["must not have leading 0s".into()]
+        }
+        Err(_) => vec![NOT_AN_IP.into()],
+    }
+}
+
+/// An IPv4 address without the zeros before its numbers.
+fn without_zeros(text: &str) -> String {
+    let part = |part: &str| match part.trim_start_matches('0') {
+        "" if !part.is_empty() => "0".to_owned(),
+        rest => rest.to_owned(),
+    };
+    text.split('.').map(part).collect::<Vec<String>>().join(".")
 }
 
 fn policies(errors: &mut Errors, spec: &Value, field: &str) {
@@ -137,6 +194,19 @@ fn host_ports(errors: &mut Errors, spec: &Value, field: &str) {
 
 const MOST_NAMESERVERS: usize = 3;
 const MOST_SEARCHES: usize = 32;
+const MOST_SEARCH_LETTERS: usize = 2048;
+
+/// The words about a name of the DNS where underscores are allowed too.
+fn with_underscores(why: &str) -> String {
+    if !why.starts_with("a lowercase RFC 1123 subdomain") {
+        return why.to_owned();
+    }
+    names::regex_error(
+        "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must start and end with an alphanumeric character",
+        r"[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*",
+        &["example.com"],
+    )
+}
 
 fn dns_config(errors: &mut Errors, spec: &Value, field: &str) {
     let config = &spec["dnsConfig"];
@@ -156,13 +226,28 @@ fn dns_config(errors: &mut Errors, spec: &Value, field: &str) {
         let why = format!("must not have more than {MOST_NAMESERVERS} nameservers");
         errors.invalid(&format!("{field}.nameservers"), &config["nameservers"].to_string(), &why);
     }
-    for (i, server) in servers.iter().enumerate().filter(|(_, s)| !is_ip(text(s))) {
-        errors.invalid_text(&format!("{field}.nameservers[{i}]"), text(server), NOT_AN_IP);
+    for (i, server) in servers.iter().enumerate() {
+        errors.invalid_each(&format!("{field}.nameservers[{i}]"), text(server), ip_errors(text(server)));
     }
     let searches = items(&config["searches"]);
     if searches.len() > MOST_SEARCHES {
         let why = format!("must not have more than {MOST_SEARCHES} search paths");
         errors.invalid(&format!("{field}.searches"), &config["searches"].to_string(), &why);
+    }
+    if searches.iter().map(|s| text(s).len() + 1).sum::<usize>() > MOST_SEARCH_LETTERS + 1 {
+        let why = format!(
+            "must not have more than {MOST_SEARCH_LETTERS} characters (including spaces) in the search list"
+        );
+        errors.invalid(&format!("{field}.searches"), &config["searches"].to_string(), &why);
+    }
+    for (i, search) in searches.iter().enumerate().filter(|(_, s)| *s != ".") {
+        let name = text(search).strip_suffix('.').unwrap_or(text(search));
+        let plain = name.replace('_', "a");
+        let wrong = names::is_dns1123_subdomain(&plain);
+        if !wrong.is_empty() {
+            let why: Vec<String> = wrong.into_iter().map(|w| with_underscores(&w)).collect();
+            errors.invalid_each(&format!("{field}.searches[{i}]"), name, why);
+        }
     }
     for (i, option) in items(&config["options"]).iter().enumerate() {
         if text(&option["name"]).is_empty() {
@@ -181,9 +266,9 @@ fn gates(errors: &mut Errors, spec: &Value, field: &str) {
     for (i, gate) in items(&spec["schedulingGates"]).iter().enumerate() {
         let name = text(&gate["name"]);
         let field = format!("{field}.schedulingGates[{i}]");
-        errors.invalid_each(&format!("{field}.name"), name, names::is_qualified_name(name));
+        errors.invalid_each(&field, name, names::is_qualified_name(name));
         if seen.contains(&name) {
-            errors.duplicate(&format!("{field}.name"), &Value::from(name).to_string());
+            errors.duplicate(&field, &Value::from(name).to_string());
         }
         seen.push(name);
     }

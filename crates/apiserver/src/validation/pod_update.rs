@@ -2,7 +2,10 @@
 //!
 //! Upstream: pkg/apis/core/validation, ValidatePodUpdate (v1.37).
 
-use super::{field::Errors, internal, pod};
+use super::{
+    field::{Errors, text},
+    internal, pod,
+};
 use kubestep_model::{Container, Pod, PodSpec, text::names};
 use serde_json::Value;
 
@@ -12,7 +15,7 @@ const ONLY: &str = "pod updates may not change fields other than `spec.container
 
 pub(super) fn changed_pod(new: &Pod, old: &Pod, whole: &Value) -> Errors {
     let mut errors = Errors::new();
-    pod::pod_spec(&mut errors, &whole["spec"], "spec", true);
+    pod::pod_spec(&mut errors, &whole["spec"], "spec");
     for (part, new, old) in [
         ("containers", &new.spec.containers, &old.spec.containers),
         ("initContainers", &new.spec.init_containers, &old.spec.init_containers),
@@ -26,6 +29,7 @@ pub(super) fn changed_pod(new: &Pod, old: &Pod, whole: &Value) -> Errors {
     images(&mut errors, &new.spec.init_containers, "initContainers");
     deadline(&mut errors, &new.spec, &old.spec);
     tolerations(&mut errors, new, old);
+    gates(&mut errors, &new.spec, &old.spec);
     let rest = all_but_what_may_change(&new.spec, &old.spec);
     if rest != *old.spec {
         let json = |spec: &PodSpec| serde_json::to_value(spec).unwrap_or_default();
@@ -81,6 +85,25 @@ fn tolerations(errors: &mut Errors, new: &Pod, old: &Pod) {
     }
 }
 
+/// Gates only go; while there are any, the wishes about nodes may be tightened.
+///
+/// Upstream: validateSchedulingGates of updates, validateNodeSelectorMutation.
+fn gates(errors: &mut Errors, new: &PodSpec, old: &PodSpec) {
+    for (i, gate) in new.scheduling_gates.iter().enumerate() {
+        if !old.scheduling_gates.contains(gate) {
+            let why =
+                format!("only deletion is allowed, but found new scheduling gate '{}'", text(&gate["name"]));
+            errors.forbidden(&format!("spec.schedulingGates[{i}].name"), &why);
+        }
+    }
+    let kept = old.node_selector.iter().all(|(k, v)| new.node_selector.get(k) == Some(v));
+    if !old.scheduling_gates.is_empty() && !kept {
+        let shown = serde_json::to_string(&new.node_selector).unwrap_or_default();
+        let why = "only additions to spec.nodeSelector are allowed (no mutations or deletions)";
+        errors.invalid("spec.nodeSelector", &shown, why);
+    }
+}
+
 /// The new spec with the old values of all that may change.
 fn all_but_what_may_change(new: &PodSpec, old: &PodSpec) -> PodSpec {
     let mut rest = new.clone();
@@ -99,14 +122,9 @@ fn all_but_what_may_change(new: &PodSpec, old: &PodSpec) -> PodSpec {
     }
     let gated = !old.scheduling_gates.is_empty();
     // Gates may be removed; while there are any, the wishes about nodes may be tightened.
-    if rest.scheduling_gates.iter().all(|gate| old.scheduling_gates.contains(gate)) {
-        rest.scheduling_gates.clone_from(&old.scheduling_gates);
-    }
+    rest.scheduling_gates.clone_from(&old.scheduling_gates);
     if gated {
-        let tightened = old.node_selector.iter().all(|(k, v)| rest.node_selector.get(k) == Some(v));
-        if tightened {
-            rest.node_selector.clone_from(&old.node_selector);
-        }
+        rest.node_selector.clone_from(&old.node_selector);
         if old.affinity.as_ref().is_none_or(|a| a.node_affinity.is_none()) {
             rest.affinity.clone_from(&old.affinity);
         }

@@ -98,6 +98,14 @@ fn http_get(errors: &mut Errors, action: &Value, field: &str) {
     if !matches!(scheme, "HTTP" | "HTTPS") {
         errors.not_supported_text(&format!("{field}.scheme"), scheme, &["HTTP", "HTTPS"]);
     }
+    for header in items(&action["httpHeaders"]) {
+        let name = text(&header["name"]);
+        if name.is_empty() || !name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-') {
+            let words = "a valid HTTP header must consist of alphanumeric characters or '-'";
+            let why = names::regex_error(words, "[-A-Za-z0-9]+", &["X-Header-Name"]);
+            errors.invalid_text(&format!("{field}.httpHeaders"), name, &why);
+        }
+    }
 }
 
 /// A port by number or by name.

@@ -27,6 +27,9 @@ pub(super) fn role(whole: &Value, namespaced: bool) -> Errors {
         for (i, selector) in selectors.iter().enumerate() {
             if let Ok(selector) = serde_json::from_value::<LabelSelector>(selector.clone()) {
                 workload::label_selector(&mut errors, &selector, &format!("{field}[{i}]"));
+                if selector.to_selector().is_err() {
+                    errors.invalid(&format!("{field}[{i}]"), "null", "invalid label selector.");
+                }
             }
         }
     }
@@ -35,9 +38,11 @@ pub(super) fn role(whole: &Value, namespaced: bool) -> Errors {
 
 fn rule(errors: &mut Errors, rule: &Value, namespaced: bool, field: &str) {
     let empty = |name: &str| items(&rule[name]).is_empty();
-    if empty("verbs") {
-        errors.required(&format!("{field}.verbs"), "");
-    }
+    errors.declared(&|errors: &mut Errors| {
+        if empty("verbs") {
+            errors.required(&format!("{field}.verbs"), "");
+        }
+    });
     if !empty("nonResourceURLs") {
         let at = format!("{field}.nonResourceURLs");
         let shown = rule["nonResourceURLs"].to_string();
@@ -84,9 +89,11 @@ pub(super) fn binding(whole: &Value, namespaced: bool) -> Errors {
 
 fn subject(errors: &mut Errors, subject: &Value, namespaced: bool, field: &str) {
     let name = text(&subject["name"]);
-    if name.is_empty() {
-        errors.required(&format!("{field}.name"), "");
-    }
+    errors.declared(&|errors: &mut Errors| {
+        if name.is_empty() {
+            errors.required(&format!("{field}.name"), "");
+        }
+    });
     let group = text(&subject["apiGroup"]);
     let at = format!("{field}.apiGroup");
     match text(&subject["kind"]) {

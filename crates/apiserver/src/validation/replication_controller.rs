@@ -12,12 +12,14 @@ use serde_json::Value;
 pub(super) fn check(whole: &Value) -> Errors {
     let mut errors = Errors::new();
     let spec = &whole["spec"];
-    errors.not_negative_in(spec, "minReadySeconds", "spec");
+    errors.declared(&|errors: &mut Errors| {
+        errors.not_negative_in(spec, "replicas", "spec");
+        errors.not_negative_in(spec, "minReadySeconds", "spec");
+    });
     let selector: Vec<(&String, &Value)> = entries(&spec["selector"]).collect();
     if selector.is_empty() {
         errors.required("spec.selector", "");
     }
-    errors.not_negative_in(spec, "replicas", "spec");
     if !given(&spec["template"]) {
         errors.required("spec.template", "");
         return errors;

@@ -18,9 +18,22 @@ pub(super) fn amounts(resources: &Value, part: &str) -> Amounts {
 }
 
 pub(super) fn container(errors: &mut Errors, resources: &Value, field: &str) {
+    requirements(errors, resources, field, one);
+}
+
+/// What a pod asks for as a whole: fewer resources have a meaning there.
+pub(super) fn of_pod(errors: &mut Errors, resources: &Value, field: &str) {
+    requirements(errors, resources, field, one_of_pod);
+}
+
+type Check = fn(&mut Errors, &str, &Quantity, &str);
+
+fn requirements(errors: &mut Errors, resources: &Value, field: &str, one: Check) {
     let (limits, requests) = (amounts(resources, "limits"), amounts(resources, "requests"));
     for (name, amount) in &limits {
-        one(errors, name, amount, &format!("{field}.limits[{name}]"));
+        let field = format!("{field}.limits[{name}]");
+        one(errors, name, amount, &field);
+        huge_pages(errors, name, amount, &field);
     }
     for (name, amount) in &requests {
         one(errors, name, amount, &format!("{field}.requests[{name}]"));
@@ -45,12 +58,37 @@ pub(super) fn container(errors: &mut Errors, resources: &Value, field: &str) {
             }
             _ => {}
         }
+        huge_pages(errors, name, amount, &format!("{field}.requests[{name}]"));
     }
     let all = || limits.keys().chain(requests.keys());
     let huge = all().any(|name| name.starts_with("hugepages-"));
     if huge && !all().any(|name| matches!(name.as_str(), "cpu" | "memory")) {
         errors.forbidden(field, "HugePages require cpu or memory");
     }
+}
+
+/// Pages come whole. Upstream: validateResourceQuantityHugePageValue.
+fn huge_pages(errors: &mut Errors, name: &str, amount: &Quantity, field: &str) {
+    let Some(size) = name.strip_prefix("hugepages-").and_then(|size| size.parse::<Quantity>().ok()) else {
+        return;
+    };
+    let (amount, size) = (amount, size.value());
+    if size > 0 && (amount.value() % size != 0 || amount.sign() < 0) {
+        let why = format!("{amount} is not positive integer multiple of {name}");
+        errors.invalid_text(field, &amount.to_string(), &why);
+    }
+}
+
+fn one_of_pod(errors: &mut Errors, name: &str, amount: &Quantity, field: &str) {
+    let wrong = names::is_qualified_name(name);
+    let qualified = wrong.is_empty();
+    errors.invalid_each(field, name, wrong);
+    if qualified && !name.contains('/') && !is_standard(name) {
+        errors.invalid_text(field, name, "must be a standard resource type or fully qualified");
+    } else if qualified && !matches!(name, "cpu" | "memory") && !name.starts_with("hugepages-") {
+        errors.not_supported_text(field, name, &["cpu", "hugepages-", "memory"]);
+    }
+    quantity(errors, name, amount, field);
 }
 
 fn one(errors: &mut Errors, name: &str, amount: &Quantity, field: &str) {

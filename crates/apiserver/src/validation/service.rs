@@ -46,7 +46,43 @@ pub(super) fn service(service: &Service, whole: &Value, old: Option<&Service>) -
     }
     same_ports(&mut errors, &spec.ports);
     traffic(&mut errors, whole, &spec.r#type);
+    load_balancer(&mut errors, whole, old);
+    topology(&mut errors, whole);
     errors
+}
+
+/// Who serves as load balancer is said once. Upstream: validateLoadBalancerClassField.
+fn load_balancer(errors: &mut Errors, whole: &Value, old: Option<&Service>) {
+    const FIELD: &str = "spec.loadBalancerClass";
+    let class = &whole["spec"]["loadBalancerClass"];
+    let of_type = text(&whole["spec"]["type"]) == "LoadBalancer";
+    if let Some(old) = old.filter(|old| old.spec.r#type == "LoadBalancer" && of_type) {
+        let before = old.spec.rest.get("loadBalancerClass").cloned().unwrap_or_default();
+        if before != *class {
+            errors.invalid(FIELD, &class.to_string(), "may not change once set");
+        }
+        return;
+    }
+    if class.is_null() {
+        return;
+    }
+    if !of_type {
+        errors.forbidden(FIELD, "may only be used when `type` is 'LoadBalancer'");
+        return;
+    }
+    errors.invalid_each(FIELD, text(class), names::is_qualified_name(text(class)));
+}
+
+/// Two annotations that mean the same have to say the same.
+fn topology(errors: &mut Errors, whole: &Value) {
+    const NEW: &str = "service.kubernetes.io/topology-mode";
+    const OLD: &str = "service.kubernetes.io/topology-aware-hints";
+    let annotations = &whole["metadata"]["annotations"];
+    let (new, old) = (&annotations[NEW], &annotations[OLD]);
+    if !new.is_null() && !old.is_null() && new != old {
+        let why = format!("must match annotations[{OLD}] when both are specified");
+        errors.invalid_text(&format!("metadata.annotations[{NEW}]"), text(new), &why);
+    }
 }
 
 fn external_name(errors: &mut Errors, service: &Service) {

@@ -3,8 +3,9 @@
 //! Upstream: pkg/apis/{coordination,core,apps,node}/validation (v1.37).
 
 use super::{
+    affinity,
     field::{Errors, given, items, text},
-    pod,
+    internal, meta, pod, resources,
 };
 use kubestep_model::text::names;
 use serde_json::Value;
@@ -21,15 +22,15 @@ pub(super) fn lease(whole: &Value) -> Errors {
 
 pub(super) fn namespace(whole: &Value) -> Errors {
     let mut errors = Errors::new();
-    for (i, finalizer) in items(&whole["spec"]["finalizers"]).iter().enumerate() {
+    for finalizer in items(&whole["spec"]["finalizers"]) {
         let name = text(finalizer);
-        let field = format!("spec.finalizers[{i}]");
+        let field = "spec.finalizers";
         let wrong = names::is_qualified_name(name);
         let qualified = wrong.is_empty();
-        errors.invalid_each(&field, name, wrong);
+        errors.invalid_each(field, name, wrong);
         if qualified && !name.contains('/') && name != "kubernetes" {
             let why = "name is neither a standard finalizer name nor is it fully qualified";
-            errors.invalid_text(&field, name, why);
+            errors.invalid_text(field, name, why);
         }
     }
     errors
@@ -60,8 +61,28 @@ pub(super) fn pod_template(whole: &Value) -> Errors {
 
 pub(super) fn runtime_class(whole: &Value) -> Errors {
     let mut errors = Errors::new();
+    let overhead = &whole["overhead"];
+    if given(overhead) {
+        let limits = serde_json::json!({"limits": overhead["podFixed"]});
+        resources::container(&mut errors, &limits, "overhead");
+    }
+    let scheduling = &whole["scheduling"];
+    let selector = serde_json::from_value(scheduling["nodeSelector"].clone()).unwrap_or_default();
+    meta::labels(&mut errors, &selector, "scheduling.nodeSelector");
+    let tolerations = items(&scheduling["tolerations"]);
+    affinity::tolerations(&mut errors, &scheduling["tolerations"], "scheduling.tolerations");
+    for (i, toleration) in tolerations.iter().enumerate().filter(|(i, t)| tolerations[..*i].contains(t)) {
+        let shown = internal::shown("v1.Toleration", toleration);
+        errors.duplicate(&format!("scheduling.tolerations[{i}]"), &shown);
+    }
     let handler = text(&whole["handler"]);
-    errors.invalid_each("handler", handler, names::is_dns1123_label(handler));
+    errors.declared(&|errors: &mut Errors| {
+        if handler.is_empty() {
+            errors.required("handler", "");
+        } else {
+            errors.invalid_each("handler", handler, names::is_dns1123_label(handler));
+        }
+    });
     errors
 }
 

@@ -30,11 +30,10 @@ pub(super) fn check(whole: &Value) -> Errors {
     errors.not_negative_in(&spec["ordinals"], "start", "spec.ordinals");
     service_name(&mut errors, text(&spec["serviceName"]));
     let selector = selector(&mut errors, spec, "statefulset");
-    template(&mut errors, spec, selector.as_ref());
     for (i, template) in items(&spec["volumeClaimTemplates"]).iter().enumerate() {
         claim::spec(&mut errors, &template["spec"], &format!("spec.volumeClaimTemplates[{i}].spec"));
     }
-    errors.not_negative_in(spec, "revisionHistoryLimit", "spec");
+    template(&mut errors, spec, selector.as_ref());
     errors
 }
 
@@ -150,8 +149,11 @@ fn with_claims(spec: &Value) -> Value {
 pub(super) fn changed(new: &Value, old: &Value) -> Errors {
     let mut errors = Errors::new();
     let (new, old) = (&new["spec"], &old["spec"]);
+    errors.declared(&|errors: &mut Errors| {
+        let (policy, before) = (&new["podManagementPolicy"], &old["podManagementPolicy"]);
+        errors.immutable("spec.podManagementPolicy", policy, before, &policy.to_string());
+    });
     for (name, shown) in [
-        ("podManagementPolicy", new["podManagementPolicy"].to_string()),
         ("serviceName", new["serviceName"].to_string()),
         ("selector", selector_shown(&new["selector"])),
         ("volumeClaimTemplates", internal::shown("[]PersistentVolumeClaim", &new["volumeClaimTemplates"])),

@@ -50,15 +50,35 @@ fn parameters(errors: &mut Errors, parameters: &Value) {
     }
 }
 
+/// What a term asks for, in no order.
+fn wanted(term: &Value) -> std::collections::BTreeMap<&str, std::collections::BTreeSet<&str>> {
+    items(&term["matchLabelExpressions"])
+        .iter()
+        .map(|e| (text(&e["key"]), items(&e["values"]).iter().map(text).collect()))
+        .collect()
+}
+
 fn topologies(errors: &mut Errors, terms: &[Value]) {
     for (i, term) in terms.iter().enumerate() {
-        for (j, expression) in items(&term["matchLabelExpressions"]).iter().enumerate() {
+        let expressions = items(&term["matchLabelExpressions"]);
+        for (j, expression) in expressions.iter().enumerate() {
             let field = format!("allowedTopologies[{i}].matchLabelExpressions[{j}]");
             if items(&expression["values"]).is_empty() {
                 errors.required(&format!("{field}.values"), "");
             }
+            let values = items(&expression["values"]);
+            for (k, value) in values.iter().enumerate().filter(|(k, v)| values[..*k].contains(v)) {
+                errors.duplicate(&format!("{field}.values[{k}]"), &value.to_string());
+            }
             let key = text(&expression["key"]);
             errors.invalid_each(&format!("{field}.key"), key, names::is_qualified_name(key));
+            if expressions[..j].iter().any(|e| e["key"] == expression["key"]) {
+                errors.duplicate(&format!("{field}.key"), &Value::from(key).to_string());
+            }
+        }
+        let same = |other: &Value| wanted(other) == wanted(term);
+        if terms[..i].iter().any(same) {
+            errors.duplicate(&format!("allowedTopologies[{i}].matchLabelExpressions"), "\"\"");
         }
     }
 }
