@@ -71,10 +71,11 @@ impl Controller for EndpointsController {
             return Ok(Done::Settled);
         }
         let view = cx.view();
-        let time = trigger::trigger_time(cx, service, selected(view, service));
+        let pods = selected(view, service);
+        let time = trigger::trigger_time(cx, service, &pods);
         let known = cx.get::<Endpoints>(&key.namespace, &key.name);
-        let mut new = known.cloned().unwrap_or_else(|| empty(service));
-        new.subsets = subsets(service, selected(view, service));
+        let mut new = known.map_or_else(|| empty(service), without_subsets);
+        new.subsets = subsets(service, &pods);
         new.metadata.labels = labels(service);
         if known
             .is_some_and(|k| k.subsets == new.subsets && own(&k.metadata.labels) == own(&new.metadata.labels))
@@ -97,7 +98,7 @@ fn write(cx: &mut Cx<'_>, service: &Service, new: Endpoints, create: bool) -> Fl
         ("not-ready", count(|s| s.not_ready_addresses.len())),
     ];
     cx.because(if create { "endpoints.create" } else { "endpoints.update" }, about);
-    let object = Object::from(new.clone());
+    let head = without_subsets(&new);
     let reply = if create { cx.try_create(new)? } else { cx.try_replace(new)? };
     let Err(status) = reply else { return Ok(Done::Settled) };
     if create && namespace_terminating(&status) {
@@ -109,8 +110,13 @@ fn write(cx: &mut Cx<'_>, service: &Service, new: Endpoints, create: bool) -> Fl
     } else {
         ("FailedToUpdateEndpoint", format!("Failed to update endpoint {namespace}/{name}: {why}"))
     };
-    cx.event(&object, "Warning", reason, text);
+    cx.event(&Object::from(head), "Warning", reason, text);
     Err(cx.fail(status))
+}
+
+/// A copy with all but the addresses: they are many, and worked out anew.
+fn without_subsets(of: &Endpoints) -> Endpoints {
+    Endpoints { metadata: of.metadata.clone(), subsets: vec![], rest: of.rest.clone() }
 }
 
 fn empty(service: &Service) -> Endpoints {

@@ -2,7 +2,7 @@
 
 use super::{
     HEADLESS, MANAGED_BY, MANAGER, SERVICE_NAME, is_reserved,
-    members::{can_be_endpoint, find_port, has_address, has_hostname, selected},
+    members::{can_be_endpoint, find_port, has_address, has_hostname},
     plan::port_key,
 };
 use kubestep_control::View;
@@ -30,23 +30,29 @@ pub(super) type Wanted = BTreeMap<BTreeSet<String>, (Meta, Vec<Endpoint>)>;
 pub(super) fn desired(
     view: &View,
     service: &Service,
+    pods: &[&Pod],
     address_type: &'static str,
     lost: &mut Vec<(String, String)>,
 ) -> Wanted {
-    let mut wanted = Wanted::new();
+    let mut groups: Vec<(BTreeSet<String>, Meta, Vec<Endpoint>)> = vec![];
     // Most pods have the same ports: their key is worked out once.
-    let mut keys: Vec<(Vec<EndpointPort>, BTreeSet<String>)> = vec![];
-    for pod in selected(view, service).filter(|pod| can_be_endpoint(pod, true)) {
-        let ports = ports_of(service, pod);
-        let known = keys.iter().position(|(there, _)| *there == ports).unwrap_or_else(|| {
-            let key = port_key(&ports);
-            wanted
-                .entry(key.clone())
-                .or_insert_with(|| (Meta { ports: ports.clone(), address_type }, vec![]));
-            keys.push((ports, key));
-            keys.len() - 1
-        });
-        let Some((_, endpoints)) = keys.get(known).and_then(|(_, key)| wanted.get_mut(key)) else { continue };
+    let mut known: Vec<(Vec<Option<i32>>, usize)> = vec![];
+    for pod in pods.iter().filter(|pod| can_be_endpoint(pod, true)) {
+        let numbers = || service.spec.ports.iter().map(|port| find_port(pod, port));
+        let group = match known.iter().find(|(known, _)| numbers().eq(known.iter().copied())) {
+            Some((_, group)) => *group,
+            None => {
+                let numbers: Vec<Option<i32>> = numbers().collect();
+                let ports = ports_of(service, &numbers);
+                let key = port_key(&ports);
+                let group = groups.iter().position(|(k, ..)| *k == key).unwrap_or(groups.len());
+                if group == groups.len() {
+                    groups.push((key, Meta { ports, address_type }, vec![]));
+                }
+                known.push((numbers, group));
+                group
+            }
+        };
         let node = view.get::<Node>("", &pod.spec.node_name);
         if node.is_none() && !service.spec.publish_not_ready_addresses {
             lost.push((pod.metadata.name.to_string(), pod.spec.node_name.to_string()));
@@ -54,24 +60,24 @@ pub(super) fn desired(
         }
         let endpoint = endpoint_of(service, pod, node, address_type);
         if !endpoint.addresses.is_empty() {
-            endpoints.push(endpoint);
+            groups[group].2.push(endpoint);
         }
     }
-    wanted
+    groups.into_iter().map(|(key, meta, endpoints)| (key, (meta, endpoints))).gather()
 }
 
-/// Upstream: getEndpointPorts.
-fn ports_of(service: &Service, pod: &Pod) -> Vec<EndpointPort> {
-    let of = |port: &kubestep_model::ServicePort| {
+/// The service's ports as a pod has them, under these numbers. Upstream: getEndpointPorts.
+fn ports_of(service: &Service, numbers: &[Option<i32>]) -> Vec<EndpointPort> {
+    let of = |(port, number): (&kubestep_model::ServicePort, &Option<i32>)| {
         Some(EndpointPort {
             name: Some(port.name.clone()),
             protocol: Some(port.protocol.clone()),
-            port: Some(find_port(pod, port)?),
+            port: Some((*number)?),
             app_protocol: port.app_protocol.clone(),
             ..EndpointPort::default()
         })
     };
-    service.spec.ports.iter().filter_map(of).collect()
+    service.spec.ports.iter().zip(numbers).filter_map(of).collect()
 }
 
 /// Upstream: podToEndpoint.

@@ -7,9 +7,10 @@ use kubestep_model::{Container, IntOrString, Key, Kind, Labels, Pod, Resource, S
 use std::collections::BTreeSet;
 
 /// The pods that a service selects, by name.
-pub(crate) fn selected<'a>(view: &'a View, service: &'a Service) -> impl Iterator<Item = &'a Pod> {
+pub(crate) fn selected<'a>(view: &'a View, service: &Service) -> Vec<&'a Pod> {
     view.list::<Pod>(Some(&service.metadata.namespace))
         .filter(|pod| selects(&service.spec.selector, &pod.metadata.labels))
+        .collect()
 }
 
 fn selects(selector: &Labels, labels: &Labels) -> bool {

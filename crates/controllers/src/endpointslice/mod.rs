@@ -57,7 +57,7 @@ fn slice_wakes(change: &Change, view: &View) -> Vec<Wake> {
     keys.dedup();
     keys.retain(|key| {
         view.get::<Service>(&key.namespace, &key.name)
-            .is_some_and(|service| !plan(view, service).is_settled())
+            .is_some_and(|service| !plan(view, service, &selected(view, service)).is_settled())
     });
     keys.into_iter().map(|key| Wake::after(key, FOREIGN_CHANGE_DELAY)).collect()
 }
@@ -95,8 +95,9 @@ impl Controller for EndpointSliceController {
             return Ok(Done::Settled);
         }
         let view = cx.view();
-        let time = trigger::trigger_time(cx, service, selected(view, service));
-        let plan = plan(view, service);
+        let pods = selected(view, service);
+        let time = trigger::trigger_time(cx, service, &pods);
+        let plan = plan(view, service, &pods);
         if plan.is_settled() {
             cx.because("endpointslice.unchanged", vec![("who", key.name.to_string())]);
         }

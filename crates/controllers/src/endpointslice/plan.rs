@@ -7,7 +7,7 @@ use super::{
 };
 use kubestep_control::View;
 use kubestep_model::arrange::{Arrange, Gather};
-use kubestep_model::{Endpoint, EndpointSlice, ObjectMeta, Service};
+use kubestep_model::{Endpoint, EndpointSlice, ObjectMeta, Pod, Service};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -38,38 +38,47 @@ impl Plan {
     }
 }
 
-/// What tells endpoints apart: addresses and the pod's namespace and name.
-type Identity<'e> = (Vec<&'e str>, &'e str, &'e str);
+/// What tells endpoints apart: the one address, else all of them in order, and the pod's name and namespace.
+type Identity<'e> = (&'e str, Vec<&'e str>, &'e str, &'e str);
 
 /// Tells endpoints apart. Upstream: hashEndpoint.
 fn identity(endpoint: &Endpoint) -> Identity<'_> {
-    let mut addresses: Vec<&str> = endpoint.addresses.iter().map(|a| &**a).collect();
-    addresses.arrange();
+    let (only, mut all) = match endpoint.addresses.as_slice() {
+        [only] => (&**only, vec![]),
+        all => ("", all.iter().map(|a| &**a).collect()),
+    };
+    all.arrange();
     let target = endpoint.target_ref.as_ref();
-    let (namespace, name) = target.map_or(("", ""), |t| (&*t.namespace, &*t.name));
-    (addresses, namespace, name)
+    let (name, namespace) = target.map_or(("", ""), |t| (&*t.name, &*t.namespace));
+    (only, all, name, namespace)
 }
 
 /// The wanted endpoints that no slice has taken yet, found by their identity.
 struct Left<'e> {
     endpoints: Vec<Option<&'e Endpoint>>,
-    /// The places of each identity, the first last.
-    places: BTreeMap<Identity<'e>, Vec<usize>>,
+    /// The next place of each identity, and of each place the next one of the same identity.
+    first: BTreeMap<Identity<'e>, usize>,
+    next: Vec<usize>,
 }
 
 impl<'e> Left<'e> {
     fn new(endpoints: &'e [Endpoint]) -> Self {
-        let mut places: BTreeMap<Identity<'e>, Vec<usize>> = BTreeMap::new();
+        let none = endpoints.len();
+        let (mut first, mut next) = (BTreeMap::new(), vec![none; none]);
         for (i, endpoint) in endpoints.iter().enumerate().rev() {
-            places.entry(identity(endpoint)).or_default().push(i);
+            if let Some(later) = first.insert(identity(endpoint), i) {
+                next[i] = later;
+            }
         }
-        Left { endpoints: endpoints.iter().map(Some).collect(), places }
+        Left { endpoints: endpoints.iter().map(Some).collect(), first, next }
     }
 
     /// Takes the first endpoint of the same identity.
     fn take(&mut self, old: &'e Endpoint) -> Option<&'e Endpoint> {
-        let place = self.places.get_mut(&identity(old))?.pop()?;
-        self.endpoints.get_mut(place)?.take()
+        let place = self.first.get_mut(&identity(old))?;
+        let endpoint = self.endpoints.get_mut(*place)?.take();
+        *place = self.next[*place];
+        endpoint
     }
 }
 
@@ -107,8 +116,8 @@ fn address_types(service: &Service) -> BTreeSet<&'static str> {
     if service.spec.cluster_ip.contains(':') { BTreeSet::from(["IPv6"]) } else { BTreeSet::from(["IPv4"]) }
 }
 
-/// What has to be written for a service, by what the cache shows.
-pub(super) fn plan(view: &View, service: &Service) -> Plan {
+/// What has to be written for a service that selects these pods, by what the cache shows.
+pub(super) fn plan(view: &View, service: &Service, pods: &[&Pod]) -> Plan {
     let mut plan = Plan::default();
     if !has_endpoints(service) {
         return plan;
@@ -119,7 +128,7 @@ pub(super) fn plan(view: &View, service: &Service) -> Plan {
     for address_type in types {
         let of_type: Vec<&EndpointSlice> =
             known.iter().copied().filter(|slice| slice.address_type == address_type).collect();
-        plan.add(of_address_type(view, service, &of_type, address_type));
+        plan.add(of_address_type(view, service, pods, &of_type, address_type));
     }
     plan.delete.extend(strange.into_iter().cloned());
     plan
@@ -129,6 +138,7 @@ pub(super) fn plan(view: &View, service: &Service) -> Plan {
 fn of_address_type(
     view: &View,
     service: &Service,
+    pods: &[&Pod],
     existing: &[&EndpointSlice],
     address_type: &'static str,
 ) -> Plan {
@@ -141,7 +151,7 @@ fn of_address_type(
             plan.delete.push((*slice).clone());
         }
     }
-    let wanted = desired(view, service, address_type, &mut plan.lost);
+    let wanted = desired(view, service, pods, address_type, &mut plan.lost);
     for (key, (meta, endpoints)) in &wanted {
         let slices = by_ports.get(key).map_or(&[] as &[&EndpointSlice], Vec::as_slice);
         plan.add(of_ports(service, slices, endpoints, meta));

@@ -2,6 +2,7 @@
 //! Upstream: staging/src/k8s.io/endpointslice/util, TriggerTimeTracker (v1.37).
 
 use kubestep_control::Cx;
+use kubestep_model::arrange::Gather;
 use kubestep_model::{Labels, Pod, Service, Time};
 use serde_json::{Map, Value, json};
 
@@ -12,36 +13,40 @@ fn place(namespace: &str, name: &str) -> String {
     format!("trigger/{namespace}/{name}")
 }
 
-/// The earliest of the times that are new since the last look; remembers them.
-pub(crate) fn trigger_time<'a>(
-    cx: &mut Cx<'_>,
-    service: &Service,
-    pods: impl Iterator<Item = &'a Pod>,
-) -> Option<Time> {
+/// The earliest of the times that are new since the last look; remembers them. The pods are sorted by name.
+pub(crate) fn trigger_time(cx: &mut Cx<'_>, service: &Service, pods: &[&Pod]) -> Option<Time> {
     let place = place(&service.metadata.namespace, &service.metadata.name);
-    let known = cx.recall(&place).cloned();
+    let known = cx.recall(&place);
     let created = service.metadata.creation_timestamp.unwrap_or_default();
     let before = |value: &Value| value.as_i64().unwrap_or(i64::MIN);
     let mut earliest: Option<Time> = None;
     let mut note = |time: Time| earliest = Some(earliest.map_or(time, |e| e.min(time)));
-    let mut times = Map::new();
+    // What is remembered is sorted, too: the two are walked side by side.
+    let mut old = known.and_then(|k| k["pods"].as_object()).into_iter().flatten().peekable();
+    let (mut times, mut same) = (Vec::with_capacity(pods.len()), true);
     for pod in pods {
-        if let Some(time) = pod.condition("Ready").and_then(|c| c.last_transition_time) {
-            let last = known.as_ref().map_or(i64::MIN, |k| before(&k["pods"][&*pod.metadata.name]));
-            if time.0 > last {
-                note(time);
-            }
-            times.insert(pod.metadata.name.to_string(), time.0.into());
+        let Some(time) = pod.condition("Ready").and_then(|c| c.last_transition_time) else { continue };
+        let name = &*pod.metadata.name;
+        while old.next_if(|(known, _)| known.as_str() < name).is_some() {
+            same = false;
         }
+        let last = old.next_if(|(known, _)| *known == name).map_or(i64::MIN, |(_, value)| before(value));
+        if time.0 > last {
+            note(time);
+        }
+        same &= time.0 == last;
+        times.push((name, time));
     }
-    if known.as_ref().is_some_and(|k| created.0 > before(&k["service"])) {
+    same &= old.next().is_none();
+    let service_before = known.map(|k| before(&k["service"]));
+    if service_before.is_some_and(|before| created.0 > before) {
         note(created);
     }
-    let fresh = json!({ "service": created.0, "pods": times });
-    if known.as_ref() != Some(&fresh) {
-        cx.remember(&place, Some(fresh));
+    if !same || service_before != Some(created.0) {
+        let pods: Map<String, Value> = times.into_iter().map(|(n, t)| (n.to_owned(), t.0.into())).gather();
+        cx.remember(&place, Some(json!({ "service": created.0, "pods": pods })));
     }
-    if known.is_none() { Some(created) } else { earliest }
+    if service_before.is_none() { Some(created) } else { earliest }
 }
 
 /// Forgets a service that is gone.
