@@ -4,19 +4,19 @@
 //! (`into Go struct field Container.ports of type []v1.ContainerPort`), and how lists are patched is written in the
 //! fields' tags. Neither is complete anywhere else. Only names, types and tags are taken; no code and no comment.
 //!
-//! The two Go modules are looked for in the folder that `KUBERNETES_API_SOURCE` names (`api` and `apimachinery` in
-//! it), else fetched by `go mod download`.
+//! The Go modules are looked for in the folder that `KUBERNETES_API_SOURCE` names (`api`, `apimachinery` and
+//! `apiextensions-apiserver` in it), else fetched by `go mod download`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The release of the two modules that belongs to the Kubernetes modelled here.
+/// The release of the modules that belongs to the Kubernetes modelled here.
 const RELEASE: &str = "v0.37.2";
 
 /// The groups whose kinds the API serves: folder in the module, and group name.
-const GROUPS: [(&str, &str); 20] = [
+const GROUPS: [(&str, &str); 21] = [
     ("core/v1", ""),
     ("apps/v1", "apps"),
     ("batch/v1", "batch"),
@@ -37,10 +37,14 @@ const GROUPS: [(&str, &str); 20] = [
     ("authorization/v1", "authorization.k8s.io"),
     ("certificates/v1", "certificates.k8s.io"),
     ("flowcontrol/v1", "flowcontrol.apiserver.k8s.io"),
+    (EXTENSIONS, "apiextensions.k8s.io"),
 ];
 
+/// The group that is declared in a module of its own.
+const EXTENSIONS: &str = "apiextensions/v1";
+
 /// Types that read themselves: they are written down by name only.
-const OPAQUE: [&str; 8] = [
+const OPAQUE: [&str; 12] = [
     "resource.Quantity",
     "intstr.IntOrString",
     "meta/v1.Time",
@@ -49,6 +53,10 @@ const OPAQUE: [&str; 8] = [
     "meta/v1.FieldsV1",
     "runtime.RawExtension",
     "runtime.Object",
+    "apiextensions/v1.JSON",
+    "apiextensions/v1.JSONSchemaPropsOrArray",
+    "apiextensions/v1.JSONSchemaPropsOrBool",
+    "apiextensions/v1.JSONSchemaPropsOrStringArray",
 ];
 
 /// What a Go type declaration says.
@@ -77,25 +85,29 @@ type Types = BTreeMap<String, Declared>;
 
 /// Generates the schema and writes it to its place in the model.
 pub(crate) fn run() -> Result<(), String> {
-    let (api, machinery) = sources()?;
-    let text = generate(&api, &machinery)?;
+    let [api, machinery, extensions] = sources()?;
+    let text = generate(&api, &machinery, &extensions)?;
     let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/model/src/schema/types.txt");
     fs::write(&target, &text).map_err(|e| format!("{}: {e}", target.display()))?;
     println!("{}: {} bytes", target.display(), text.len());
     Ok(())
 }
 
-/// The folders of the two modules.
-fn sources() -> Result<(PathBuf, PathBuf), String> {
+/// The folders of the modules.
+fn sources() -> Result<[PathBuf; 3], String> {
     if let Some(folder) = std::env::var_os("KUBERNETES_API_SOURCE") {
         let folder = PathBuf::from(folder);
-        return Ok((folder.join("api"), folder.join("apimachinery")));
+        return Ok(["api", "apimachinery", "apiextensions-apiserver"].map(|module| folder.join(module)));
     }
-    Ok((download("k8s.io/api")?, download("k8s.io/apimachinery")?))
+    Ok([
+        download("k8s.io/api")?,
+        download("k8s.io/apimachinery")?,
+        download("k8s.io/apiextensions-apiserver")?,
+    ])
 }
 
 fn download(module: &str) -> Result<PathBuf, String> {
-    let help = "install Go, or name a folder that holds api and apimachinery in KUBERNETES_API_SOURCE";
+    let help = "install Go, or name a folder that holds the modules in KUBERNETES_API_SOURCE";
     let output = Command::new("go")
         .args(["mod", "download", "-json", &format!("{module}@{RELEASE}")])
         .current_dir(std::env::temp_dir())
@@ -108,13 +120,15 @@ fn download(module: &str) -> Result<PathBuf, String> {
         .ok_or_else(|| format!("go mod download {module}@{RELEASE} failed: {text}; {help}"))
 }
 
-/// The schema as text, from the folders of the modules `k8s.io/api` and `k8s.io/apimachinery`.
-pub(crate) fn generate(api: &Path, machinery: &Path) -> Result<String, String> {
+/// The schema as text, from the folders of the modules `k8s.io/api`, `k8s.io/apimachinery` and
+/// `k8s.io/apiextensions-apiserver`.
+pub(crate) fn generate(api: &Path, machinery: &Path, extensions: &Path) -> Result<String, String> {
     let mut types = Types::new();
     read_package(&machinery.join("pkg/apis/meta/v1"), "meta/v1", &mut types)?;
     read_package(&machinery.join("pkg/types"), "types", &mut types)?;
     for (folder, _) in GROUPS {
-        read_package(&api.join(folder), folder, &mut types)?;
+        let root = if folder == EXTENSIONS { extensions.join("pkg/apis") } else { api.to_owned() };
+        read_package(&root.join(folder), folder, &mut types)?;
     }
     let mut out = format!(
         "# The kinds of Kubernetes and their fields, from k8s.io/api {RELEASE}. Written by `cargo xtask schema`.\n\
@@ -242,6 +256,8 @@ fn read_file(text: &str, package: &str, types: &mut Types) {
             let fields = lines.by_ref().take_while(|line| *line != "}");
             let fields = fields.filter_map(|line| read_field(line, package, &imports)).collect();
             types.insert(name, Declared::Struct(fields));
+        } else if rest == "struct{}" {
+            types.insert(name, Declared::Struct(vec![]));
         } else if rest.starts_with("struct{") || rest.starts_with("interface") || rest.starts_with("func") {
             continue;
         } else if let Some(target) = rest.strip_prefix("= ") {

@@ -11,9 +11,11 @@ use std::sync::Arc;
 pub(crate) fn request(verb: &Verb) -> Option<Verb> {
     let kind = verb.kind();
     let stored = kind.stored();
-    if kind == stored {
-        return None;
-    }
+    if kind == stored { None } else { Some(renamed(verb, stored)) }
+}
+
+/// The request about the same in another version.
+pub(crate) fn renamed(verb: &Verb, stored: Kind) -> Verb {
     let mut verb = verb.clone();
     let rename = |key: &mut Key| key.kind = stored;
     match &mut verb {
@@ -29,15 +31,15 @@ pub(crate) fn request(verb: &Verb) -> Option<Verb> {
         Verb::Bind { pod, .. } | Verb::Evict { pod, .. } => rename(pod),
         Verb::Token { account } => rename(account),
     }
-    Some(verb)
+    verb
 }
 
 /// An answer in the version that was asked for.
-pub(crate) fn reply(reply: Reply, version: Kind) -> Reply {
+pub(crate) fn reply(reply: Reply, shown: &dyn Fn(&Object) -> Object) -> Reply {
     reply.map(|answer| match answer {
-        Answer::Object { object, warnings } => Answer::Object { object: shown(&object, version), warnings },
+        Answer::Object { object, warnings } => Answer::Object { object: shown(&object), warnings },
         Answer::List { items, revision } => {
-            Answer::List { items: items.iter().map(|o| shown(o, version)).collect(), revision }
+            Answer::List { items: items.iter().map(shown).collect(), revision }
         }
         json @ Answer::Json { .. } => json,
     })

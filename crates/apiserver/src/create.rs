@@ -3,7 +3,8 @@
 //! Upstream: k8s.io/apiserver/pkg/registry/generic/registry, Store.Create (v1.37).
 
 use crate::{
-    admission, decode, decode::Decoded, ip_allocation, refuse, strategy, turn::Turn, validation, warnings,
+    admission, decode, decode::Decoded, defined, ip_allocation, refuse, strategy, turn::Turn, validation,
+    warnings,
 };
 use kubestep_model::{Body, Key, Kind, Object, Reply, Status};
 use std::sync::Arc;
@@ -38,7 +39,10 @@ pub(crate) fn store_new(turn: &mut Turn<'_>, decoded: Decoded, namespace: &str) 
     if let Object::Service(service) = &mut object {
         ip_allocation::for_new(turn, Arc::make_mut(service))?;
     }
-    strategy::prepare_for_create(&mut object, turn.now.to_time());
+    match (&turn.spoken, &mut object) {
+        (Some(spoken), Object::Custom(custom)) => defined::prepare_for_create(spoken, Arc::make_mut(custom)),
+        _ => strategy::prepare_for_create(&mut object, turn.now.to_time()),
+    }
     if let Object::Custom(custom) = &mut object {
         decode::complete(Arc::make_mut(custom));
     }

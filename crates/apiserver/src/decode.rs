@@ -2,7 +2,7 @@
 //!
 //! Upstream: k8s.io/apiserver/pkg/endpoints/handlers, create.go, update.go and patch.go (v1.37).
 
-use crate::{conversion, defaults, turn::Turn};
+use crate::{conversion, defaults, defined, turn::Turn};
 use kubestep_model::{
     Body, Cause, Custom, Kind, Object, PatchKind, Reason, Status, patch,
     schema::{self, Decoded as Read},
@@ -64,9 +64,14 @@ fn json(turn: &mut Turn<'_>, kind: Kind, value: &Value) -> Result<Object, Status
             format!("{said_kind} in version \"{version}\" cannot be handled as a {}: {why}", kind.name());
         Status::bad_request(text)
     };
-    if said_kind == kind.name() && *said_version == expected && !schema::is_known(&expected, kind.name()) {
+    let known = turn.spoken.is_some() || schema::is_known(&expected, kind.name());
+    if said_kind == kind.name() && *said_version == expected && !known {
         // A kind that is served without a schema is taken as it comes.
         return object(kind, value.clone()).map_err(fail);
+    }
+    if let (Some(spoken), true) = (turn.spoken.clone(), said_kind == kind.name() && *said_version == expected)
+    {
+        return defined::read(turn, &spoken, value).map_err(fail);
     }
     let read = schema::strict(said_kind, said_version, value, &Spans::default()).map_err(&fail)?;
     if *said_version != expected {
@@ -155,6 +160,10 @@ pub(crate) fn patched(
     how: PatchKind,
     patch: &Value,
 ) -> Result<Decoded, Status> {
+    if let Some(spoken) = turn.spoken.clone() {
+        let shown = || if how == PatchKind::Apply { patch.to_string() } else { value.to_string() };
+        return defined::decoded(turn, &spoken, &value).map_err(|why| invalid_patch(&shown(), &why));
+    }
     let version = kind.api_version();
     let read =
         schema::strict(kind.name(), &version, &value, &Spans::default()).map_err(Status::bad_request)?;

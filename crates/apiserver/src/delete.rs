@@ -2,9 +2,10 @@
 //!
 //! Upstream: k8s.io/apiserver/pkg/registry/generic/registry, Store.Delete, and registry/rest, BeforeDelete (v1.37).
 
-use crate::{admission, ip_allocation, read, refuse, turn::Turn};
+use crate::{admission, defined, ip_allocation, read, refuse, turn::Turn};
 use kubestep_model::{
     Answer, DeleteOptions, Key, Kind, NamespaceStatus, Object, Pod, Propagation, Reply, Status,
+    defined::DEFINITION,
     text::{FieldSelector, Selector},
 };
 use serde_json::json;
@@ -37,6 +38,20 @@ pub(crate) fn collection(
     Ok(Answer::List { items: objects, revision: turn.store.revision() })
 }
 
+/// Deletes an object because the API server itself wants it gone: it is marked if finalizers hold it.
+pub(crate) fn on_its_own(turn: &mut Turn<'_>, object: Object, options: &DeleteOptions) {
+    let mut marked = object.clone();
+    set_dependents_finalizer(&mut marked, options);
+    if marked.meta().finalizers.is_empty() {
+        turn.remove_own(&object);
+        return;
+    }
+    mark_deleting(turn, &mut marked);
+    if marked != object {
+        turn.put_own(marked, "delete", "", 200);
+    }
+}
+
 /// What a delete does to an object before it goes.
 enum Step {
     /// It goes at once.
@@ -49,6 +64,15 @@ enum Step {
 
 pub(crate) fn delete_object(turn: &mut Turn<'_>, object: Object, options: &DeleteOptions) -> Reply {
     check_preconditions(&object, options)?;
+    if let (Object::Custom(custom), None) = (&object, object.meta().deletion_timestamp)
+        && custom.kind == DEFINITION
+    {
+        let mut marked = (**custom).clone();
+        defined::mark(turn, &mut marked);
+        crate::decode::complete(&mut marked);
+        let marked = turn.put(Object::Custom(Arc::new(marked)));
+        return Ok(turn.show(marked));
+    }
     if let Object::Namespace(_) = &object {
         return delete_namespace(turn, object, options);
     }
@@ -185,7 +209,7 @@ fn set_dependents_finalizer(object: &mut Object, options: &DeleteOptions) {
 
 /// Old kinds leave their dependents if nothing else is asked.
 fn orphans_by_default(kind: Kind) -> bool {
-    matches!(kind.name(), "ReplicationController" | "Job")
+    matches!(kind.own_name(), "ReplicationController" | "Job")
 }
 
 /// A namespace turns Terminating first; it goes when its finalizers have gone.

@@ -12,6 +12,7 @@ pub mod conversion;
 mod create;
 mod decode;
 mod defaults;
+mod defined;
 mod delete;
 mod eviction;
 mod ip_allocation;

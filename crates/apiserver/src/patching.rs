@@ -3,7 +3,7 @@
 //! Upstream: k8s.io/apiserver/pkg/endpoints/handlers/patch.go (v1.37).
 
 use crate::{
-    apply, conversion, decode, refuse, scale, status_patch, store::Write, strategy, turn::Turn, update,
+    apply, conversion, decode, defined, refuse, scale, status_patch, store::Write, turn::Turn, update,
 };
 use kubestep_model::{Key, Object, PatchKind, Pod, Reason, Reply, Status, Subresource, patch, schema};
 use serde_json::{Value, json};
@@ -22,11 +22,14 @@ pub(crate) fn patch(
     }
     match part {
         Subresource::Scale => return patch_scale(turn, key, kind, patch),
-        Subresource::Status if !strategy::has_status(key.kind) => return Err(refuse::no_such_resource()),
+        Subresource::Status if !turn.has_status(key.kind) => return Err(refuse::no_status(turn, key)),
         Subresource::None | Subresource::Status => {}
         Subresource::Binding | Subresource::Eviction | Subresource::Token | Subresource::Finalize => {
             return Err(refuse::method_not_allowed(key.kind, &key.name));
         }
+    }
+    if kind == PatchKind::Strategic && turn.spoken.is_some() {
+        return Err(refuse::unknown_patch_format());
     }
     // A patch that was no JSON arrives as its text.
     if patch.is_string() {
@@ -45,7 +48,11 @@ pub(crate) fn patch(
         return Ok(turn.show(object));
     }
     let version = turn.version.unwrap_or(key.kind);
-    let before = conversion::shown(&old, version).to_value();
+    let before = match &turn.spoken {
+        Some(spoken) => defined::in_version(&old, spoken),
+        None => conversion::shown(&old, version),
+    };
+    let before = before.to_value();
     let patched = merged(&before, &Key { kind: version, ..key.clone() }, kind, patch)?;
     let decoded = decode::patched(turn, version, patched, kind, patch)?;
     update::check_patched_names(&decoded.object, &old)?;
@@ -111,12 +118,12 @@ fn finish_status(turn: &mut Turn<'_>, new: Object, old: Object) -> Result<Object
 
 fn patch_scale(turn: &mut Turn<'_>, key: &Key, kind: PatchKind, patch: &Value) -> Reply {
     let old = turn.find(key)?;
-    let scale = scale::of(&old)?;
+    let scale = scale::of(turn, &old)?;
     let patched = match kind {
         PatchKind::Json => merged(&scale, key, kind, patch)?,
         _ => patch::merge_patch(&scale, patch).map_err(Status::bad_request)?,
     };
     let version = patched["metadata"]["resourceVersion"].as_str().unwrap_or_default().to_owned();
     let object = update::write_scale(turn, old, &patched["spec"]["replicas"], &version)?;
-    scale::get(&object)
+    scale::get(turn, &object)
 }

@@ -11,8 +11,11 @@ use std::collections::BTreeMap;
 pub(crate) fn get(turn: &mut Turn<'_>, key: &Key, subresource: Subresource) -> Reply {
     let object = turn.find(key)?;
     match subresource {
+        Subresource::Status if turn.spoken.is_some() && !turn.has_status(key.kind) => {
+            Err(crate::refuse::no_status(turn, key))
+        }
         Subresource::None | Subresource::Status => Ok(turn.show(object)),
-        Subresource::Scale => crate::scale::get(&object),
+        Subresource::Scale => crate::scale::get(turn, &object),
         Subresource::Binding | Subresource::Eviction | Subresource::Token | Subresource::Finalize => {
             Err(crate::refuse::method_not_allowed(key.kind, &key.name))
         }
@@ -41,15 +44,16 @@ pub(crate) fn select(
 ) -> Result<Vec<Object>, Status> {
     if let Some(fields) = fields {
         for (field, _, _) in fields.terms() {
-            if !known_fields(kind).chain(["metadata.name", "metadata.namespace"]).any(|known| known == field)
-            {
+            let defined = turn.spoken.as_ref().is_some_and(|s| s.selectable().contains(&field));
+            let mut known = known_fields(kind).chain(["metadata.name", "metadata.namespace"]);
+            if !defined && !known.any(|known| known == field) {
                 return Err(Status::bad_request(format!("field label not supported: {field}")));
             }
         }
     }
     let wanted = |object: &&Object| {
         labels.is_none_or(|l| l.matches(&object.meta().labels))
-            && fields.is_none_or(|f| f.is_empty() || f.matches(&fields_of(object)))
+            && fields.is_none_or(|f| f.is_empty() || f.matches(&fields_of(turn, object)))
     };
     Ok(turn.store.list(kind, namespace).filter(wanted).cloned().collect())
 }
@@ -88,15 +92,15 @@ fn known_fields(kind: Kind) -> impl Iterator<Item = &'static str> {
             "source",
             "type",
         ],
-        Kind::Other(row) if row.kind == "Job" => &["status.successful"],
-        Kind::Other(row) if row.kind == "ReplicationController" => &["status.replicas"],
+        Kind::Other(_) if kind.own_name() == "Job" => &["status.successful"],
+        Kind::Other(_) if kind.own_name() == "ReplicationController" => &["status.replicas"],
         _ => &[],
     };
     fields.iter().copied()
 }
 
 /// The values of those fields.
-fn fields_of(object: &Object) -> BTreeMap<String, String> {
+fn fields_of(turn: &Turn<'_>, object: &Object) -> BTreeMap<String, String> {
     let meta = object.meta();
     let mut fields = BTreeMap::from([
         ("metadata.name".to_owned(), meta.name.to_string()),
@@ -104,6 +108,9 @@ fn fields_of(object: &Object) -> BTreeMap<String, String> {
     ]);
     let value = object.to_value();
     for field in known_fields(object.kind()) {
+        fields.insert(field.to_owned(), field_text(&value, field));
+    }
+    for field in turn.spoken.as_ref().map(|s| s.selectable()).unwrap_or_default() {
         fields.insert(field.to_owned(), field_text(&value, field));
     }
     fields

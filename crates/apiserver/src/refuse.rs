@@ -1,6 +1,7 @@
 //! Refusals that several verbs share.
 
-use kubestep_model::{Cause, Kind, Reason, Status};
+use crate::turn::Turn;
+use kubestep_model::{Cause, Key, Kind, Reason, Status};
 
 /// 405.
 pub(crate) fn method_not_allowed(_kind: Kind, _name: &str) -> Status {
@@ -11,6 +12,20 @@ pub(crate) fn method_not_allowed(_kind: Kind, _name: &str) -> Status {
 /// 404 of a path that is not served, as the scale of a kind that has none.
 pub(crate) fn no_such_resource() -> Status {
     Status::new(404, Reason::NotFound, "the server could not find the requested resource")
+}
+
+/// 404 of a status that a kind does not write on its own; of one that somebody defined in other words.
+pub(crate) fn no_status(turn: &Turn<'_>, key: &Key) -> Status {
+    match &turn.spoken {
+        Some(_) => Status::not_found(key.kind, &key.name),
+        None => no_such_resource(),
+    }
+}
+
+/// 415 of a patch in a form that a kind does not take.
+pub(crate) fn unknown_patch_format() -> Status {
+    let text = "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
+    Status::new(415, Reason::UnsupportedMediaType, text)
 }
 
 /// 409 because the object that is there has another uid.

@@ -1,7 +1,7 @@
 //! Takes one request to the code that answers it, and writes the audit record.
 
 use crate::{
-    Actor, Audit, Store, audit, conversion, create, delete, eviction, patching, rbac, read, token,
+    Actor, Audit, Store, audit, conversion, create, defined, delete, eviction, patching, rbac, read, token,
     turn::Turn, update,
 };
 use kubestep_model::{Answer, Dice, Instant, Reply, Request, Status, Verb};
@@ -54,6 +54,7 @@ pub fn serve(
         wrote: None,
         created: false,
         version: None,
+        spoken: None,
         manager: request.field_manager.clone(),
         force: request.force,
         part: request.verb.subresource().name(),
@@ -70,6 +71,9 @@ pub fn serve(
     };
     if reply.is_ok() && turn.wrote.is_some() && request.verb.kind() == rbac::CLUSTER_ROLE {
         rbac::sum_up(&mut turn);
+    }
+    if reply.is_ok() && turn.wrote.is_some() && defined::concerns(request.verb.kind()) {
+        defined::settle(&mut turn);
     }
     let first =
         audit::of_request(request, who, now, &reply, turn.wrote.filter(|_| reply.is_ok()), turn.created);
@@ -99,12 +103,20 @@ fn allowed(store: &Store, request: &Request) -> Result<(), Status> {
 
 /// The answer in the version of the kind that the request speaks.
 fn in_version(turn: &mut Turn<'_>, request: &Request) -> Reply {
+    let kind = request.verb.kind();
+    if kind.is_defined() {
+        let spoken = defined::spoken(turn, &request.verb)?;
+        turn.version = Some(kind);
+        turn.spoken = Some(spoken.clone());
+        let reply = answer(turn, &conversion::renamed(&request.verb, spoken.stored()));
+        return conversion::reply(reply, &|object| defined::in_version(object, &spoken));
+    }
     match conversion::request(&request.verb) {
         None => answer(turn, &request.verb),
         Some(verb) => {
             let version = request.verb.kind();
             turn.version = Some(version);
-            conversion::reply(answer(turn, &verb), version)
+            conversion::reply(answer(turn, &verb), &|object| conversion::shown(object, version))
         }
     }
 }

@@ -2,7 +2,9 @@
 
 use crate::{
     Actor, Audit, Settings, Store,
+    defined::Spoken,
     store::{Signed, Write},
+    strategy,
 };
 use kubestep_model::{Answer, Dice, Instant, Kind, Object, Revision, Status, text::random_name};
 use std::sync::Arc;
@@ -30,6 +32,8 @@ pub(crate) struct Turn<'a> {
     pub(crate) created: bool,
     /// The older version of a kind in which the request speaks.
     pub(crate) version: Option<Kind>,
+    /// If the kind is one that somebody defined: how.
+    pub(crate) spoken: Option<Arc<Spoken>>,
     /// Who owns the fields that are written, if the client gave itself a name.
     pub(crate) manager: Option<Arc<str>>,
     /// Whether an apply takes fields from their owners.
@@ -118,6 +122,14 @@ impl Turn<'_> {
             code,
             revision: Some(self.store.revision()),
         });
+    }
+
+    /// Whether the kind has a status of its own to write.
+    pub(crate) fn has_status(&self, kind: Kind) -> bool {
+        match &self.spoken {
+            Some(spoken) => spoken.subresource("status").is_some(),
+            None => strategy::has_status(kind),
+        }
     }
 
     /// The answer that shows an object.

@@ -3,8 +3,8 @@
 //! Upstream: k8s.io/apiserver/pkg/registry/generic/registry, Store.Update (v1.37).
 
 use crate::{
-    admission, create, decode, decode::Decoded, delete, ip_allocation, refuse, scale, strategy, turn::Turn,
-    validation, warnings,
+    admission, create, decode, decode::Decoded, defined, delete, ip_allocation, refuse, scale, strategy,
+    turn::Turn, validation, warnings,
 };
 use kubestep_model::{Answer, Body, Key, Kind, Object, PodCondition, Reply, Status, Subresource};
 use serde_json::json;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub(crate) fn replace(turn: &mut Turn<'_>, key: &Key, part: Subresource, body: &Body) -> Reply {
     match part {
         Subresource::Scale => return replace_scale(turn, key, body),
-        Subresource::Status if !strategy::has_status(key.kind) => return Err(refuse::no_such_resource()),
+        Subresource::Status if !turn.has_status(key.kind) => return Err(refuse::no_status(turn, key)),
         Subresource::Finalize if key.kind != Kind::Namespace => return Err(refuse::no_such_resource()),
         Subresource::None | Subresource::Status | Subresource::Finalize => {}
         Subresource::Binding | Subresource::Eviction | Subresource::Token => {
@@ -97,13 +97,24 @@ pub(crate) fn store_changed(
     check_version(&mut new, &old)?;
     keep_system_fields(&mut new, &old);
     match part {
-        Subresource::Status => strategy::prepare_for_status(&mut new, &old, turn.now.to_time()),
+        Subresource::Status => match (&turn.spoken, &mut new, &old) {
+            (Some(spoken), Object::Custom(custom), Object::Custom(before)) => {
+                defined::prepare_for_status(Arc::make_mut(custom), before);
+                validation::defined_object(spoken, &new, &old, true)?;
+            }
+            _ => strategy::prepare_for_status(&mut new, &old, turn.now.to_time()),
+        },
         Subresource::Finalize => finalize(&mut new, &old),
         _ => {
             if let (Object::Service(new), Object::Service(old)) = (&mut new, &old) {
                 ip_allocation::for_changed(turn, Arc::make_mut(new), old)?;
             }
-            strategy::prepare_for_update(&mut new, &old);
+            match (&turn.spoken, &mut new, &old) {
+                (Some(spoken), Object::Custom(custom), Object::Custom(before)) => {
+                    defined::prepare_for_update(spoken, Arc::make_mut(custom), before);
+                }
+                _ => strategy::prepare_for_update(&mut new, &old),
+            }
             if let Object::Custom(custom) = &mut new {
                 decode::complete(Arc::make_mut(custom));
             }
@@ -187,13 +198,13 @@ fn finalize(new: &mut Object, old: &Object) {
 
 fn replace_scale(turn: &mut Turn<'_>, key: &Key, body: &Body) -> Reply {
     let old = turn.find(key)?;
-    scale::of(&old)?;
+    scale::of(turn, &old)?;
     let Body::Json(scale) = body else {
         return Err(Status::bad_request("expected input object type to be Scale"));
     };
     let version = scale["metadata"]["resourceVersion"].as_str().unwrap_or_default();
     let object = write_scale(turn, old, &scale["spec"]["replicas"], version)?;
-    scale::get(&object)
+    scale::get(turn, &object)
 }
 
 /// Writes wanted replicas through the scale subresource.
@@ -224,8 +235,14 @@ pub(crate) fn write_scale(
         return Err(Status::conflict(old.kind(), &name));
     }
     let mut new = old.clone();
-    scale::set_replicas(&mut new, wanted);
-    strategy::prepare_for_update(&mut new, &old);
+    scale::set_replicas(turn, &mut new, wanted);
+    match (&turn.spoken, &mut new, &old) {
+        (Some(spoken), Object::Custom(custom), Object::Custom(before)) => {
+            defined::prepare_for_update(spoken, Arc::make_mut(custom), before);
+            validation::defined_object(spoken, &new, &old, false)?;
+        }
+        _ => strategy::prepare_for_update(&mut new, &old),
+    }
     if new == old && !turn.rewrite {
         return Ok(old);
     }

@@ -2,6 +2,7 @@
 //!
 //! Upstream: WarningsOnCreate and WarningsOnUpdate of pkg/registry/*/*/strategy.go (v1.37).
 
+mod definition;
 mod pod;
 
 use kubestep_model::{Object, text::names};
@@ -30,13 +31,16 @@ const OLD_ANNOTATIONS: [(&str, &str, &str); 3] = [
 pub(crate) fn of_new(object: &Object) -> Vec<String> {
     let mut warnings = vec![];
     let meta = object.meta();
-    let used_in = match object.kind().name() {
+    let used_in = match object.kind().own_name() {
         "Deployment" | "ReplicaSet" | "Job" => Some("Pod names and hostnames"),
         "Pod" => Some("the Pod's hostname"),
         _ => None,
     };
     warnings.extend(used_in.and_then(|used_in| of_name(&meta.name, used_in)));
     of_content(&mut warnings, object);
+    if let Object::Custom(custom) = object {
+        definition::of_new(&mut warnings, custom);
+    }
     if let Object::Secret(s) = object
         && s.r#type == "kubernetes.io/tls"
     {
@@ -73,7 +77,7 @@ fn template(kind: &str) -> Option<(&'static str, &'static str)> {
 }
 
 fn of_content(warnings: &mut Vec<String>, object: &Object) {
-    let kind = object.kind().name();
+    let kind = object.kind().own_name();
     for (_, name, words) in OLD_ANNOTATIONS.iter().filter(|(k, _, _)| *k == kind) {
         if object.meta().annotations.contains_key(*name) {
             warnings.push(format!("metadata.annotations[{name}]: {words}"));

@@ -11,7 +11,10 @@ use crate::{
 use kubestep_apiserver::{Settings, Store};
 use kubestep_control::{Agent, Change, Controller, Recorder, Style, View};
 use kubestep_controllers::{ALL, kubelet::Kubelet, scheduler::Scheduler};
-use kubestep_model::{Dice, Instant, Kind, Pod};
+use kubestep_model::{
+    Dice, Instant, Kind, Pod,
+    defined::{DEFINITION, Definition},
+};
 use std::{sync::Arc, time::Duration};
 
 /// What a session starts from.
@@ -170,7 +173,10 @@ impl World {
 
     pub(crate) fn list_for(&self, id: &ProcessId) -> (View, kubestep_model::tree::OrdMap<Kind, u64>) {
         let kinds: Vec<Kind> = match id {
-            ProcessId::Manager | ProcessId::SecondManager => manager_kinds().into_iter().collect(),
+            ProcessId::Manager | ProcessId::SecondManager => {
+                let definitions = self.store.list(DEFINITION, None).filter_map(Definition::of);
+                manager_kinds().into_iter().chain(definitions.map(Definition::stored_kind)).collect()
+            }
             ProcessId::Scheduler => kubestep_controllers::scheduler::WATCHES.to_vec(),
             ProcessId::Kubelet(_) => vec![Kind::Pod, Kind::Node],
         };
@@ -197,11 +203,12 @@ impl World {
             let view = p.view.clone();
             let Brain::Loops(loops) = &mut p.brain else { return };
             for (controller, state) in ALL.iter().zip(loops.iter_mut()) {
-                for watch in controller.watches() {
-                    for object in view.objects_of(watch.kind, None) {
-                        let change = Change { key: object.key(), old: None, new: Some(object.clone()) };
-                        enqueue(*controller, Arc::make_mut(state), &change, &view, now, None);
-                    }
+                let own = controller.watches().iter().flat_map(|w| view.objects_of(w.kind, None));
+                let defined = view.iter().map(|(_, o)| o).filter(|o| o.kind().is_defined());
+                let defined = defined.filter(|_| controller.of_defined().is_some());
+                for object in own.chain(defined) {
+                    let change = Change { key: object.key(), old: None, new: Some(object.clone()) };
+                    enqueue(*controller, Arc::make_mut(state), &change, &view, now, None);
                 }
             }
         });

@@ -3,10 +3,14 @@
 use crate::{Asker, Latencies, Step, What, World, world::Trace};
 use kubestep_apiserver::{Actor, LogEntry};
 use kubestep_model::{
-    Instant, Reply,
+    Instant, Kind, Reply,
     client::{Chunk, Client, ClientAsk, ClientProgress, ClientTold, ClientTurn, WatchEvent},
+    defined::DEFINITION,
 };
 use std::sync::Arc;
+
+/// A program that was told so much goes on with its next step only.
+const MOST_TURNS: usize = 10_000;
 
 /// Numbers the programs that people started, in order.
 pub type ClientId = u64;
@@ -67,6 +71,12 @@ impl World {
         });
     }
 
+    /// What discovery says is there without a request.
+    fn tell_definitions(&mut self, id: ClientId) {
+        let found = self.store.list(DEFINITION, None).cloned().collect();
+        self.told(id, ClientTold::Definitions(Arc::new(found)));
+    }
+
     pub(crate) fn answer_client(&mut self, id: ClientId, reply: Reply) {
         let waits = self.clients.get(&id).is_some_and(|c| matches!(c.waiting, Some(ClientAsk::Api(_))));
         if waits {
@@ -95,6 +105,7 @@ impl World {
         match &client.waiting {
             None => {}
             Some(ClientAsk::Sleep(_)) => self.told(id, ClientTold::Slept),
+            Some(ClientAsk::Discover) => self.tell_definitions(id),
             Some(ask @ ClientAsk::Watch { .. }) => {
                 let events = self.events_for(ask);
                 let late = matches!(ask, ClientAsk::Watch { until: Some(until), .. } if *until <= self.now);
@@ -125,6 +136,11 @@ impl World {
                 self.with_client(id, |c| c.ended = Some((exit, now)));
                 What::Client { line: client.program.line(), exit: Some(exit) }
             }
+            Err(ClientAsk::Discover) if client.told.len() < MOST_TURNS => {
+                self.with_client(id, |c| c.waiting = Some(ClientAsk::Discover));
+                self.tell_definitions(id);
+                self.run_client(id, trace)
+            }
             Err(ask) => {
                 self.with_client(id, |c| c.waiting = Some(ask.clone()));
                 self.carry_ask(id, &client, ask, trace);
@@ -141,6 +157,7 @@ impl World {
                 let cause = Some(self.next_record);
                 self.send_request(Asker::Client(id), request, actor, cause);
             }
+            ClientAsk::Discover => self.due.put_exactly(Step::Client(id), self.now),
             ClientAsk::Sleep(time) => {
                 self.release(id);
                 self.due.put_exactly(Step::Client(id), self.now + time);
@@ -238,10 +255,17 @@ impl World {
     }
 }
 
+/// Whether a stored kind is the one that is watched, in whatever version.
+fn is_of(stored: Kind, watched: Kind) -> bool {
+    let both = stored.is_defined() && watched.is_defined();
+    stored == watched
+        || (both && stored.group() == watched.group() && stored.resource() == watched.resource())
+}
+
 fn concerns(ask: &ClientAsk, entry: &LogEntry) -> bool {
     let ClientAsk::Watch { kind, namespace, name, from, .. } = ask else { return false };
     entry.revision > *from
-        && entry.key.kind == *kind
+        && is_of(entry.key.kind, *kind)
         && namespace.as_ref().is_none_or(|n| *n == entry.key.namespace)
         && name.as_ref().is_none_or(|n| *n == entry.key.name)
 }

@@ -138,7 +138,7 @@ impl World {
             let view = p.view.clone();
             let Brain::Loops(loops) = &mut p.brain else { return };
             for (i, controller) in ALL.iter().enumerate() {
-                if !controller.watches().iter().any(|w| w.kind == change.key.kind) {
+                if !controller.hears(change.key.kind) {
                     continue;
                 }
                 if let Some(state) = loops.get_mut(i).map(Arc::make_mut) {
@@ -151,7 +151,7 @@ impl World {
             }
         });
         for (i, controller) in ALL.iter().enumerate() {
-            if controller.watches().iter().any(|w| w.kind == change.key.kind) {
+            if controller.hears(change.key.kind) {
                 self.offer_work(id, i);
             }
         }
@@ -177,7 +177,7 @@ impl World {
 }
 
 fn manager_watches(kind: Kind) -> bool {
-    ALL.iter().any(|c| c.watches().iter().any(|w| w.kind == kind))
+    ALL.iter().any(|c| c.hears(kind))
 }
 
 /// Runs a controller's event handlers for a change.
@@ -189,8 +189,10 @@ pub(crate) fn enqueue(
     now: Instant,
     cause: Option<RecordId>,
 ) {
-    for watch in controller.watches().iter().filter(|w| w.kind == change.key.kind) {
-        for wake in (watch.wakes)(change, view) {
+    let own = controller.watches().iter().filter(|w| w.kind == change.key.kind).map(|w| w.wakes);
+    let defined = controller.of_defined().filter(|_| change.key.kind.is_defined());
+    for wakes in own.chain(defined) {
+        for wake in wakes(change, view) {
             if let Some(cause) = cause {
                 state.causes.insert(wake.key.clone(), cause);
             }

@@ -53,6 +53,14 @@ pub trait Controller: Sync + Debug {
     }
     /// What it watches.
     fn watches(&self) -> &'static [Watch];
+    /// The event handler for every kind that somebody defined, if it watches those, too.
+    fn of_defined(&self) -> Option<fn(&Change, &View) -> Vec<Wake>> {
+        None
+    }
+    /// Whether it is told of changes of a kind.
+    fn hears(&self, kind: Kind) -> bool {
+        self.watches().iter().any(|w| w.kind == kind) || (kind.is_defined() && self.of_defined().is_some())
+    }
     /// The kind whose objects are its own: the first that it watches. `None`: it looks after objects of every kind.
     fn own(&self) -> Option<Kind> {
         self.watches().first().map(|w| w.kind)

@@ -6,7 +6,9 @@
 use crate::sentences::Sentence;
 use kubestep_control::{Change, Controller, Cx, Done, Flow, Halt, View, Wake, Watch};
 use kubestep_model::{
-    DeleteOptions, Key, Kind, Object, ObjectMeta, OwnerReference, PatchKind, Propagation, Status, Subresource,
+    DeleteOptions, Key, Kind, Object, ObjectMeta, OwnerReference, PatchKind, Propagation, Status,
+    Subresource,
+    defined::{self, DEFINITION, Definition},
 };
 use serde_json::json;
 use std::time::Duration;
@@ -22,7 +24,7 @@ macro_rules! watch_all {
     ($($kind:expr),*) => { [$(Watch { kind: $kind, wakes }),*] };
 }
 /// Every kind but events: what no loop makes may have an owner all the same.
-static WATCHES: [Watch; 36] = watch_all![
+static WATCHES: [Watch; 37] = watch_all![
     Kind::Namespace,
     Kind::Node,
     Kind::Pod,
@@ -58,7 +60,8 @@ static WATCHES: [Watch; 36] = watch_all![
     Kind::other("storage.k8s.io", "CSINode"),
     Kind::other("storage.k8s.io", "StorageClass"),
     Kind::other("storage.k8s.io", "VolumeAttachment"),
-    Kind::other("networking.k8s.io", "IngressClass")
+    Kind::other("networking.k8s.io", "IngressClass"),
+    DEFINITION
 ];
 
 /// Which objects a change may have made garbage. Upstream: processGraphChanges.
@@ -110,14 +113,19 @@ fn started_deleting_with(old: Option<&Object>, new: &ObjectMeta, finalizer: &str
 }
 
 /// The key that a reference means, for an object of this namespace.
-fn owner_key(meta: &ObjectMeta, owner: &OwnerReference) -> Option<Key> {
-    let kind = Kind::of_manifest(&owner.api_version, &owner.kind)?;
+fn owner_key(view: &View, meta: &ObjectMeta, owner: &OwnerReference) -> Option<Key> {
+    let (version, kind) = (owner.api_version.as_str(), owner.kind.as_str());
+    let kind = Kind::of_manifest(version, kind).or_else(|| {
+        // One that somebody defined is cached under one version only.
+        let found = defined::of_manifest(view.objects_of(DEFINITION, None), version, kind)?;
+        Definition::of(view.object(&defined::definition_key(found))?).map(Definition::stored_kind)
+    })?;
     let namespace = if kind.namespaced() { meta.namespace.clone() } else { "".into() };
     Some(Key::new(kind, namespace, owner.name.clone()))
 }
 
 fn owner_in<'a>(view: &'a View, meta: &ObjectMeta, owner: &OwnerReference) -> Option<&'a Object> {
-    view.object(&owner_key(meta, owner)?).filter(|o| o.meta().uid == owner.uid)
+    view.object(&owner_key(view, meta, owner)?).filter(|o| o.meta().uid == owner.uid)
 }
 
 impl Controller for GarbageCollector {
@@ -129,6 +137,9 @@ impl Controller for GarbageCollector {
     }
     fn watches(&self) -> &'static [Watch] {
         &WATCHES
+    }
+    fn of_defined(&self) -> Option<fn(&Change, &View) -> Vec<Wake>> {
+        Some(wakes)
     }
     fn own(&self) -> Option<Kind> {
         None
@@ -156,13 +167,32 @@ fn set_dependents_free(cx: &mut Cx<'_>, owner: &Object) -> Flow {
     for dependent in dependents {
         cx.because("gc.orphan", vec![("object", short(&dependent.key())), ("owner", short(&owner.key()))]);
         let patch = json!({"metadata": {"ownerReferences": [{"$patch": "delete", "uid": &*uid}], "uid": &*dependent.meta().uid}});
-        match cx.try_patch(dependent.key(), Subresource::None, PatchKind::Strategic, patch)? {
+        match take_owners(cx, &dependent, patch, &[&uid])? {
             Ok(_) => {}
             Err(status) if status.is_not_found() || status.code == 422 => {}
             Err(status) => return Err(cx.fail(status)),
         }
     }
     remove_finalizer(cx, owner, ORPHAN)
+}
+
+/// Takes owners out of an object; of a kind that takes no strategic patch by naming those that stay.
+///
+/// Upstream: patch.go, deleteOwnerRefJSONMergePatch.
+fn take_owners(
+    cx: &mut Cx<'_>,
+    item: &Object,
+    strategic: serde_json::Value,
+    gone: &[&str],
+) -> Result<Result<Object, Status>, Halt> {
+    if !item.kind().is_defined() {
+        return cx.try_patch(item.key(), Subresource::None, PatchKind::Strategic, strategic);
+    }
+    let meta = item.meta();
+    let left: Vec<&OwnerReference> =
+        meta.owner_references.iter().filter(|o| !gone.contains(&&*o.uid)).collect();
+    let patch = json!({"metadata": {"resourceVersion": meta.resource_version, "ownerReferences": left}});
+    cx.try_patch(item.key(), Subresource::None, PatchKind::Merge, patch)
 }
 
 /// Tries with what the cache holds, and once more with what the API server holds.
@@ -201,9 +231,13 @@ fn classify(cx: &mut Cx<'_>, item: &Object) -> Result<Owners, Halt> {
     let mut owners = Owners::default();
     for owner in &item.meta().owner_references {
         let cached = owner_in(cx.view(), item.meta(), owner).cloned();
-        let found = match (cached, owner_key(item.meta(), owner)) {
+        let found = match (cached, owner_key(cx.view(), item.meta(), owner)) {
             (Some(object), _) => Some(object),
-            (None, None) => None,
+            // An owner of a kind that is not served may be there or not: nothing is deleted for it.
+            (None, None) => {
+                let text = format!("unable to get REST mapping for {}/{}.", owner.api_version, owner.kind);
+                return Err(cx.fail(crate::stop::error(text)));
+            }
             (None, Some(key)) => match cx.live_object(key)? {
                 Ok(live) => Some(live).filter(|o| o.meta().uid == owner.uid),
                 Err(status) if status.is_not_found() => None,
@@ -249,7 +283,8 @@ fn attempt_to_delete(cx: &mut Cx<'_>, key: &Key) -> Flow {
             .map(|o| json!({"$patch": "delete", "uid": &*o.uid}))
             .collect();
         let patch = json!({"metadata": {"ownerReferences": lost, "uid": &*latest.meta().uid}});
-        return match cx.try_patch(key.clone(), Subresource::None, PatchKind::Strategic, patch)? {
+        let gone: Vec<&str> = owners.gone.iter().chain(&owners.waiting).map(|o| &*o.uid).collect();
+        return match take_owners(cx, &latest, patch, &gone)? {
             Ok(_) => Ok(Done::Settled),
             Err(status) => Err(cx.fail(status)),
         };
@@ -284,7 +319,9 @@ fn break_cycle(cx: &mut Cx<'_>, item: &Object) -> Result<(), Halt> {
     }
     cx.because("gc.cycle", vec![("object", short(&item.key()))]);
     let patch = json!({"metadata": {"ownerReferences": owners, "uid": &*item.meta().uid}});
-    match cx.try_patch(item.key(), Subresource::None, PatchKind::Strategic, patch)? {
+    // A list of owners in a merge patch takes the place of all, so those that do not block are named, too.
+    let kind = if item.kind().is_defined() { PatchKind::Merge } else { PatchKind::Strategic };
+    match cx.try_patch(item.key(), Subresource::None, kind, patch)? {
         Ok(_) => Ok(()),
         Err(status) => Err(cx.fail(status)),
     }

@@ -7,6 +7,7 @@ use crate::sentences::Sentence;
 use kubestep_control::{Change, Controller, Cx, Done, Flow, View, Wake, Watch};
 use kubestep_model::{
     Instant, Key, Kind, Object, Pod, Quantity, ResourceQuota,
+    defined::{DEFINITION, Definition},
     resources::{
         Amounts,
         quota::{count_name, in_scope, usage},
@@ -90,6 +91,9 @@ impl Controller for ResourceQuotaController {
     fn watches(&self) -> &'static [Watch] {
         WATCHES
     }
+    fn of_defined(&self) -> Option<fn(&Change, &View) -> Vec<Wake>> {
+        Some(freed)
+    }
     fn reconcile(&self, cx: &mut Cx<'_>, key: &Key) -> Flow {
         let Some(quota) = cx.get::<ResourceQuota>(&key.namespace, &key.name) else {
             return Ok(Done::Settled);
@@ -123,7 +127,9 @@ fn is_limited(quota: &ResourceQuota, kind: Kind) -> bool {
 fn used(view: &View, quota: &ResourceQuota, now: Instant) -> Amounts {
     let mut used: Amounts =
         quota.spec.hard.keys().map(|name| (name.clone(), Quantity::new(0, Format::DecimalSI))).collect();
-    for kind in COUNTED.iter().filter(|k| is_limited(quota, **k)) {
+    let definitions = view.objects_of(DEFINITION, None).filter_map(Definition::of);
+    let defined: Vec<Kind> = definitions.map(Definition::stored_kind).collect();
+    for kind in COUNTED.iter().chain(&defined).filter(|k| is_limited(quota, **k)) {
         for object in view.objects_of(*kind, Some(&quota.metadata.namespace)) {
             if !in_scope(quota, object) {
                 continue;

@@ -2,8 +2,11 @@
 
 use crate::session::Session;
 use kubestep_kubectl::{Following, following, makes, resources};
-use kubestep_model::Kind;
 use kubestep_model::arrange::Arrange;
+use kubestep_model::{
+    Kind, Object,
+    defined::{self, DEFINITION, Definition},
+};
 use kubestep_protocol::Completions;
 
 /// So many choices are offered.
@@ -165,6 +168,9 @@ fn values(session: &Session, flag: &str, plain: &[&str], words: &[&str]) -> Vec<
 
 fn names(session: &Session, kind: Kind, namespace: &str) -> Vec<String> {
     let within = kind.namespaced().then_some(namespace);
+    // What somebody defined is kept under one version.
+    let definition = session.world().store().get(&defined::definition_key(kind)).and_then(Definition::of);
+    let kind = definition.map_or(kind, Definition::stored_kind);
     session.world().store().list(kind, within).map(|o| o.meta().name.to_string()).collect()
 }
 
@@ -180,9 +186,18 @@ fn containers(session: &Session, plain: &[&str], namespace: &str) -> Vec<String>
     named.flat_map(|p| p.spec.containers.iter().map(|c| c.name.clone())).collect()
 }
 
+/// The definitions of kinds that people added.
+fn definitions(session: &Session) -> Vec<Object> {
+    session.world().store().list(DEFINITION, None).cloned().collect()
+}
+
 /// Kinds by the names that kubectl itself offers.
-fn kinds() -> Vec<String> {
+fn kinds(session: &Session) -> Vec<String> {
+    let definitions = definitions(session);
+    let defined = definitions.iter().filter_map(Definition::of);
+    let served: Vec<Kind> = defined.filter_map(|d| d.served().first().copied()).collect();
     Kind::all()
+        .chain(served)
         .map(|k| {
             if k.group().is_empty() {
                 k.resource().to_string()
@@ -213,7 +228,7 @@ const TEMPLATED: &[Kind] =
 /// A kind, then names of it; or `kind/name` in one word.
 fn named(session: &Session, words: &[&str], partial: &str, namespace: &str) -> Vec<String> {
     if let Some((kind, _)) = partial.split_once('/') {
-        let Ok(found) = resources::resolve(kind) else { return vec![] };
+        let Ok(found) = resources::resolve_defined(kind, &definitions(session)) else { return vec![] };
         return names(session, found, namespace).into_iter().map(|n| format!("{kind}/{n}")).collect();
     }
     match words.first() {
@@ -221,10 +236,10 @@ fn named(session: &Session, words: &[&str], partial: &str, namespace: &str) -> V
             let short = Kind::all()
                 .filter(|k| k.row().short.contains(&partial) || k.singular() == partial)
                 .map(|_| partial.to_string());
-            kinds().into_iter().chain(short).collect()
+            kinds(session).into_iter().chain(short).collect()
         }
         Some(first) if first.contains('/') => vec![],
-        Some(first) => resources::resolve(first).map_or(vec![], |kind| {
+        Some(first) => resources::resolve_defined(first, &definitions(session)).map_or(vec![], |kind| {
             let given = &words[1..];
             names(session, kind, namespace).into_iter().filter(|n| !given.contains(&n.as_str())).collect()
         }),

@@ -50,7 +50,7 @@ fn deadline(object: &Object) -> Option<u64> {
 
 /// The object does not exist now: it is not there yet, or not any more.
 fn absent(session: &Session, object: &ObjectRef) -> Rich {
-    let key = key_of(object);
+    let key = key_of(session, object);
     let entry = key.and_then(|key| {
         session.world().store().log_after(0).filter(|e| e.key == key && e.new.is_none()).last()
     });
@@ -73,7 +73,7 @@ fn tag(session: &Session, object: &Object) -> Rich {
 }
 
 fn describe(session: &Session, object: &ObjectRef) -> String {
-    let Some(key) = key_of(object) else { return String::new() };
+    let Some(key) = key_of(session, object) else { return String::new() };
     let namespace = if key.namespace.is_empty() { String::new() } else { format!(" -n {}", key.namespace) };
     let answer = ask(
         session.world(),

@@ -232,7 +232,7 @@ impl Run {
         let words = |text: &str| Some(Stop::True(Rich::words(text)));
         match until {
             Until::Changes(object) => {
-                let key = key_of(object)?;
+                let key = key_of(session, object)?;
                 record.changes.iter().any(|c| c.key == key).then(|| words("It has changed.")).flatten()
             }
             Until::Spoken => {

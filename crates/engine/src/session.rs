@@ -6,7 +6,12 @@ use kubestep_cluster::{
 };
 use kubestep_insight::Gaps;
 use kubestep_lessons::{lesson::Lesson, watch::Watch};
-use kubestep_model::{Instant, Key, Object, arrange::Arrange, schema::Descriptions};
+use kubestep_model::{
+    Instant, Key, Kind, Object,
+    arrange::Arrange,
+    defined::{DEFINITION, Definition},
+    schema::Descriptions,
+};
 use kubestep_protocol::{At, Doc, GapSpan, Id, Lane, Mark, ObjectRef, Timeline, Who};
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -455,7 +460,7 @@ impl Session {
 
     /// An object of the world that is looked at.
     pub(crate) fn object(&self, object: &ObjectRef) -> Option<&Object> {
-        self.shown.store().get(&key_of(object)?)
+        self.shown.store().get(&key_of(self, object)?)
     }
 }
 
@@ -482,11 +487,17 @@ fn images_in(text: &str) -> Vec<String> {
 }
 
 /// The key that a reference means.
-pub(crate) fn key_of(object: &ObjectRef) -> Option<Key> {
+pub(crate) fn key_of(session: &Session, object: &ObjectRef) -> Option<Key> {
     let (kind, group) = object.kind.split_once('.').unwrap_or((&object.kind, ""));
-    let found =
-        kubestep_model::Kind::all().find(|k| k.name() == kind && (group.is_empty() || k.group() == group))?;
-    Some(Key::new(found, object.namespace.as_str(), object.name.as_str()))
+    let fits = |k: &Kind| k.name() == kind && (group.is_empty() || k.group() == group);
+    let key = |found: Kind| Key::new(found, object.namespace.as_str(), object.name.as_str());
+    if let Some(own) = Kind::all().find(fits) {
+        return Some(key(own));
+    }
+    let store = session.world().store();
+    let definitions = store.list(DEFINITION, None).filter_map(Definition::of);
+    let found: Vec<Key> = definitions.map(Definition::stored_kind).filter(fits).map(key).collect();
+    found.iter().find(|key| store.get(key).is_some()).or(found.first()).cloned()
 }
 
 /// A key as the page names it.

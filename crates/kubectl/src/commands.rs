@@ -16,6 +16,7 @@ mod drain;
 mod events;
 mod exec;
 mod explain;
+mod explain_defined;
 mod expose;
 mod get;
 mod help;

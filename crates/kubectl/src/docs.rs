@@ -131,7 +131,8 @@ mod tests {
     #[test]
     fn descriptions_stand_where_their_marks_were() {
         let file = Descriptions::new("a/v1.A\tThe A.\n one\tFirst and second.\n".into());
-        let text = format!("D:\n{}F:\n{}", mark("", "", "a/v1.A", 76, 4), mark("a/v1.A", "one", IN_LIST, 10, 2));
+        let text =
+            format!("D:\n{}F:\n{}", mark("", "", "a/v1.A", 76, 4), mark("a/v1.A", "one", IN_LIST, 10, 2));
         assert!(waits(&text));
         assert_eq!(shown(&text, Some(&file), ""), "D:\n    The A.\n    \nF:\n  First and\n  second.\n");
         assert_eq!(shown(&text, None, "(absent)"), "D:\n    (absent)\nF:\n  (absent)\n");

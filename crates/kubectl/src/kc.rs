@@ -42,6 +42,7 @@ pub struct Kc<'a> {
     output: Vec<Chunk>,
     warned: BTreeSet<String>,
     unknown_fields: bool,
+    defined: Option<Arc<Vec<Object>>>,
     /// Under which name this command's writes own what they set.
     pub field_manager: Option<Arc<str>>,
     /// In whose name everything is asked, by `--as`.
@@ -69,6 +70,7 @@ impl<'a> Kc<'a> {
             output,
             warned,
             unknown_fields: true,
+            defined: None,
             field_manager: None,
             user: None,
         }
@@ -101,6 +103,7 @@ impl<'a> Kc<'a> {
         self.namespace_given = false;
         self.warned.clear();
         self.unknown_fields = true;
+        self.defined = None;
     }
 
     /// How many pieces were printed so far.
@@ -222,10 +225,25 @@ impl<'a> Kc<'a> {
     ) -> Flow<(Vec<WatchEvent>, Revision)> {
         match self.turn(ClientAsk::Watch { kind, namespace, name, from, until })? {
             ClientTold::Events { events, revision } => Ok((events.clone(), *revision)),
-            ClientTold::Reply(_) | ClientTold::Slept | ClientTold::Text(_) => {
-                Err(self.fail("the answer is not one of a watch"))
-            }
+            _ => Err(self.fail("the answer is not one of a watch")),
         }
+    }
+
+    /// The definitions of kinds that people added; asked for once.
+    pub fn definitions(&mut self) -> Flow<Arc<Vec<Object>>> {
+        if let Some(known) = &self.defined {
+            return Ok(known.clone());
+        }
+        let ClientTold::Definitions(found) = self.turn(ClientAsk::Discover)? else {
+            return Err(self.fail("the answer is not one of discovery"));
+        };
+        self.defined = Some(found.clone());
+        Ok(found.clone())
+    }
+
+    /// The definitions, as far as they were asked for.
+    pub fn known_definitions(&self) -> &[Object] {
+        self.defined.as_deref().map_or(&[], Vec::as_slice)
     }
 
     /// Does nothing for a while.
@@ -256,9 +274,7 @@ impl<'a> Kc<'a> {
     fn text(&mut self, ask: ClientAsk) -> Flow<Result<(String, i32), String>> {
         match self.turn(ask)? {
             ClientTold::Text(text) => Ok(text.clone()),
-            ClientTold::Reply(_) | ClientTold::Slept | ClientTold::Events { .. } => {
-                Err(self.fail("the answer is not a text"))
-            }
+            _ => Err(self.fail("the answer is not a text")),
         }
     }
 

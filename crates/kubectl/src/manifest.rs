@@ -5,7 +5,7 @@ use crate::{
     fault::Fault,
     kc::{Flow, Kc},
 };
-use kubestep_model::{Kind, yaml};
+use kubestep_model::{Kind, defined, yaml};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -42,6 +42,8 @@ pub struct Read {
     /// Faults that stop the command before anything is done.
     pub stops: Vec<Fault>,
     pub single: bool,
+    /// Whether a document is of a kind that is none of Kubernetes' own.
+    foreign: bool,
     /// Whether a document that was to be checked is of a kind that no schema is known for.
     pub unknown: bool,
 }
@@ -58,7 +60,16 @@ pub fn look_for_kinds(kc: &mut Kc<'_>, read: &Read) -> Flow<()> {
 }
 
 /// Reads files. Errors of one document do not hide the others.
-pub fn read(kc: &Kc<'_>, how: &Reading) -> Read {
+pub fn read(kc: &mut Kc<'_>, how: &Reading) -> Flow<Read> {
+    let read = read_all(kc, how);
+    if !read.foreign {
+        return Ok(read);
+    }
+    kc.definitions()?;
+    Ok(read_all(kc, how))
+}
+
+fn read_all(kc: &Kc<'_>, how: &Reading) -> Read {
     let mut read = Read { single: how.files.len() == 1, ..Read::default() };
     for path in &how.files {
         match kc.file(path) {
@@ -117,7 +128,9 @@ fn read_text(kc: &Kc<'_>, source: &str, text: &str, validate: bool, read: &mut R
         }
         let text = |field: &str| document.value[field].as_str().unwrap_or_default();
         let list = document.value.as_object().is_some_and(is_list);
-        read.unknown |= validate && !list && Kind::of_manifest(text("apiVersion"), text("kind")).is_none();
+        let unknown = !list && kind_of(kc, text("apiVersion"), text("kind")).is_none();
+        read.foreign |= unknown || list;
+        read.unknown |= validate && unknown;
         object(kc, source, document.value, items, 0);
     }
     if let Some(error) = reading.error {
@@ -172,6 +185,12 @@ fn object(kc: &Kc<'_>, source: &str, value: Value, items: &mut Vec<Result<Manife
     items.push(recognise(kc, source, value));
 }
 
+/// The kind that a manifest names, among Kubernetes' own and those that are known to be defined.
+fn kind_of(kc: &Kc<'_>, api_version: &str, kind: &str) -> Option<Kind> {
+    Kind::of_manifest(api_version, kind)
+        .or_else(|| defined::of_manifest(kc.known_definitions(), api_version, kind))
+}
+
 fn recognise(kc: &Kc<'_>, source: &str, mut value: Value) -> Result<Manifest, Fault> {
     let decode = |why: String| Fault::Text(format!("unable to decode \"{source}\": {why}"));
     let text = |field: &str| value.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -184,7 +203,7 @@ fn recognise(kc: &Kc<'_>, source: &str, mut value: Value) -> Result<Manifest, Fa
         value.pointer("/metadata").and_then(|m| m.get(field)).and_then(Value::as_str).unwrap_or_default()
     };
     let (name, namespace): (Arc<str>, String) = (meta("name").into(), meta("namespace").to_owned());
-    let Some(found) = Kind::of_manifest(&api_version, &kind) else {
+    let Some(found) = kind_of(kc, &api_version, &kind) else {
         let why = format!("no matches for kind \"{kind}\" in version \"{api_version}\"");
         return Err(Fault::Text(format!(
             "resource mapping not found for name: \"{name}\" namespace: \"{namespace}\" from \"{source}\": {why}\nensure CRDs are installed first"
@@ -269,7 +288,7 @@ mod tests {
     fn faults(text: &str) -> Vec<String> {
         let files = BTreeMap::from([("m.yaml".to_owned(), text.to_owned())]);
         let kc = Kc::new(&files, "default".into(), Instant::START, &[]);
-        let read = read(&kc, &Reading { files: vec!["m.yaml".into()], recursive: false, validate: true });
+        let read = read_all(&kc, &Reading { files: vec!["m.yaml".into()], recursive: false, validate: true });
         read.items.into_iter().filter_map(|i| i.err()).map(|f| f.text()).collect()
     }
 

@@ -2,6 +2,7 @@
 
 mod common;
 mod config_map;
+pub(crate) mod defined;
 mod deployment;
 mod endpoint_slice;
 mod endpoints;
@@ -151,7 +152,7 @@ pub fn of(kind: Kind) -> Printer {
         Kind::Event => printer!(event, Event),
         Kind::ResourceQuota => printer!(resource_quota, ResourceQuota),
         Kind::Lease => printer!(lease, Lease),
-        Kind::Other(row) => of_whole(row.kind),
+        Kind::Other(_) => of_whole(kind.own_name()),
     }
 }
 

@@ -1,7 +1,7 @@
 //! From what a person types to a kind: short names, plurals, `kind.group`, `resource.version.group`, `all`.
 
 use crate::fault::Fault;
-use kubestep_model::Kind;
+use kubestep_model::{Kind, Object, defined::Definition};
 
 /// What `all` stands for, in the order in which it is shown.
 const ALL: &[&str] = &[
@@ -23,6 +23,56 @@ pub fn expand(list: &str) -> String {
         .map(|word| if word == "all" { ALL.join(",") } else { word.to_owned() })
         .collect::<Vec<_>>()
         .join(",")
+}
+
+/// As [`expand`], with the kinds that people defined: they are in `all` and in other categories if they say so.
+pub fn expand_defined(list: &str, definitions: &[Object]) -> String {
+    let of = |word: &str| -> Vec<String> {
+        let said = |d: &Definition<'_>| d.list_of_names("categories").contains(&word);
+        let found = definitions.iter().filter_map(Definition::of).filter(said);
+        found.filter_map(|d| d.served().first().map(|k| k.qualified())).collect()
+    };
+    let one = |word: &str| {
+        let more = of(word);
+        match word {
+            "all" => ALL.iter().map(|w| (*w).to_owned()).chain(more).collect::<Vec<_>>().join(","),
+            _ if more.is_empty() || resolve(word).is_ok() => word.to_owned(),
+            _ => more.join(","),
+        }
+    };
+    list.split(',').map(one).collect::<Vec<_>>().join(",")
+}
+
+/// As [`resolve`], among the kinds that people defined, too.
+pub fn resolve_defined(word: &str, definitions: &[Object]) -> Result<Kind, Fault> {
+    resolve(word).or_else(|fault| find_defined(word, definitions).ok_or(fault))
+}
+
+/// The defined kind that a word names: `widgets`, `wd`, `Widget`, each with `.group` or `.version.group` behind it.
+pub fn find_defined(word: &str, definitions: &[Object]) -> Option<Kind> {
+    let lower = word.to_lowercase();
+    let fits = |definition: Definition<'_>| -> Option<Kind> {
+        let names = definition.names();
+        let own =
+            ["plural", "singular", "kind"].map(|n| names[n].as_str().unwrap_or_default().to_lowercase());
+        let short = definition.list_of_names("shortNames");
+        let is_name = |w: &str| own.iter().any(|n| n == w) || short.contains(&w);
+        let served = definition.served();
+        let first = *served.first()?;
+        if is_name(&lower) {
+            return Some(first);
+        }
+        let (name, rest) = lower.split_once('.')?;
+        if !is_name(name) {
+            return None;
+        }
+        let exact = |k: &&Kind| rest == format!("{}.{}", k.version(), k.group());
+        if let Some(kind) = served.iter().find(exact) {
+            return Some(*kind);
+        }
+        first.group().starts_with(rest).then_some(first)
+    };
+    definitions.iter().filter_map(Definition::of).find_map(fits)
 }
 
 /// The kind that a word names. Upstream: cli-runtime/pkg/resource, Builder.mappingFor.

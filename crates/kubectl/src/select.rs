@@ -90,7 +90,7 @@ pub fn find(kc: &mut Kc<'_>, select: &Select) -> Flow<Found> {
     if !select.files.is_empty() {
         return from_files(kc, select);
     }
-    match named(kc, select) {
+    match named(kc, select)? {
         Err(fault) => Err(kc.fault(&fault)),
         Ok(Named::Keys(keys)) => by_name(kc, keys),
         Ok(Named::Kinds(kinds)) => by_kind(kc, select, &kinds),
@@ -102,7 +102,17 @@ fn fault(text: impl Into<String>) -> Fault {
 }
 
 /// What the words of a command name.
-pub fn named(kc: &Kc<'_>, select: &Select) -> Result<Named, Fault> {
+pub fn named(kc: &mut Kc<'_>, select: &Select) -> Flow<Result<Named, Fault>> {
+    let mut looked = look(kc, select);
+    if looked.is_err() || select.words.first().is_some_and(|w| w.split(',').any(|w| w == "all")) {
+        // Perhaps somebody defined it.
+        kc.definitions()?;
+        looked = look(kc, select);
+    }
+    Ok(looked)
+}
+
+fn look(kc: &Kc<'_>, select: &Select) -> Result<Named, Fault> {
     let words = normalise(&select.words);
     let slashes = words.iter().filter(|w| w.contains('/')).count();
     let selecting = !select.labels.is_empty() || !select.fields.is_empty() || select.all;
@@ -130,11 +140,11 @@ pub fn named(kc: &Kc<'_>, select: &Select) -> Result<Named, Fault> {
     if !names.is_empty() && selecting {
         return Err(fault("name cannot be provided when a selector is specified"));
     }
-    let expanded = resources::expand(first);
+    let expanded = resources::expand_defined(first, kc.known_definitions());
     let types: Vec<&str> = expanded.split(',').filter(|t| !t.is_empty()).collect();
     if names.is_empty() {
         let mut kinds: Vec<Kind> = Vec::new();
-        for kind in types.iter().map(|t| resources::resolve(t)) {
+        for kind in types.iter().map(|t| resources::resolve_defined(t, kc.known_definitions())) {
             let kind = kind?;
             if !kinds.contains(&kind) {
                 kinds.push(kind);
@@ -180,7 +190,7 @@ fn pair(word: &str) -> Result<(&str, &str), Fault> {
 fn keys(kc: &Kc<'_>, select: &Select, pairs: &[(&str, &str)]) -> Result<Named, Fault> {
     let mut keys: Vec<Key> = Vec::new();
     for (word, name) in pairs {
-        let kind = resources::resolve(word)?;
+        let kind = resources::resolve_defined(word, kc.known_definitions())?;
         if kind.namespaced() && select.all_namespaces {
             return Err(fault("a resource cannot be retrieved by name across all namespaces"));
         }
@@ -270,7 +280,7 @@ fn from_files(kc: &mut Kc<'_>, select: &Select) -> Flow<Found> {
         return Err(kc.fail(text));
     }
     let how = manifest::Reading { files: select.files.clone(), recursive: select.recursive, validate: false };
-    let read = manifest::read(kc, &how);
+    let read = manifest::read(kc, &how)?;
     if let Some(fault) = Fault::all(read.stops) {
         return Err(kc.fault(&fault));
     }

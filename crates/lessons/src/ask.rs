@@ -3,6 +3,7 @@
 use kubestep_cluster::World;
 use kubestep_kubectl::Kubectl;
 use kubestep_model::client::{Chunk, Client, ClientAsk, ClientTold, ClientTurn, Stream};
+use kubestep_model::defined::DEFINITION;
 use std::{collections::BTreeMap, sync::Arc};
 
 /// So many questions at most.
@@ -36,6 +37,12 @@ pub fn ask(world: &World, line: &str, files: BTreeMap<String, String>) -> Answer
                 break;
             }
             Err(ClientAsk::Api(request)) => request,
+            Err(ClientAsk::Discover) => {
+                let found = world.store().list(DEFINITION, None).cloned().collect();
+                let told = ClientTold::Definitions(Arc::new(found));
+                answer.turns.push(ClientTurn { ask: ClientAsk::Discover, told, at: world.now() });
+                continue;
+            }
             Err(_) => break,
         };
         let told = ClientTold::Reply(world.check(&request));

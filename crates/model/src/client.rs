@@ -24,6 +24,8 @@ pub enum ClientAsk {
         /// When to give up.
         until: Option<Instant>,
     },
+    /// Which kinds people have defined. Answered at once: clients keep what the API's discovery says.
+    Discover,
     /// Nothing for a while.
     Sleep(Duration),
     /// Text that a container printed, from its node. Answered by `ClientTold::Text`.
@@ -48,6 +50,8 @@ pub enum ClientTold {
     Reply(Reply),
     /// Events up to a revision; empty when `until` was reached.
     Events { events: Vec<WatchEvent>, revision: Revision },
+    /// The definitions that are stored.
+    Definitions(Arc<Vec<Object>>),
     /// The sleep ended.
     Slept,
     /// A container's text and the exit code of what ran; or why there is none.

@@ -1,6 +1,9 @@
 //! Kinds: one row each. Adding a row makes the compiler list what the kind still lacks.
 
-use std::fmt;
+use std::{
+    fmt,
+    sync::{Mutex, PoisonError},
+};
 
 /// What the API says about one kind: group, version, names, scope.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -13,6 +16,8 @@ pub struct KindRow {
     pub singular: &'static str,
     pub short: &'static [&'static str],
     pub namespaced: bool,
+    /// Whether it is none of Kubernetes' own: somebody defined it.
+    pub defined: bool,
 }
 
 macro_rules! kinds {
@@ -30,7 +35,7 @@ macro_rules! kinds {
             pub fn row(self) -> &'static KindRow {
                 match self {
                     $(Kind::$name => { const ROW: KindRow = KindRow { kind: stringify!($name), group: $group, version: $version,
-                        resource: $resource, singular: $singular, short: &[$($short),*], namespaced: $ns }; &ROW })*
+                        resource: $resource, singular: $singular, short: &[$($short),*], namespaced: $ns, defined: false }; &ROW })*
                     Kind::Other(row) => row,
                 }
             }
@@ -59,7 +64,7 @@ macro_rules! others {
     ($($kind:literal $group:literal $version:literal $resource:literal $singular:literal [$($short:literal),*] $ns:literal;)*) => {
         /// The other built-in kinds of v1.37: kept whole and served; no loop acts on them.
         pub static OTHERS: &[KindRow] = &[$(KindRow { kind: $kind, group: $group, version: $version, resource: $resource,
-            singular: $singular, short: &[$($short),*], namespaced: $ns }),*];
+            singular: $singular, short: &[$($short),*], namespaced: $ns, defined: false }),*];
     };
 }
 
@@ -114,7 +119,16 @@ pub static OLDER: &[KindRow] = &[KindRow {
     singular: "horizontalpodautoscaler",
     short: &["hpa"],
     namespaced: true,
+    defined: false,
 }];
+
+/// The rows of kinds that people defined, in any cluster. A row is found again by what it says, so worlds and their
+/// copies share it; it says only what is for life in a definition, so it never has to change.
+static DEFINED: Mutex<Vec<&'static KindRow>> = Mutex::new(Vec::new());
+
+fn leaked(text: &str) -> &'static str {
+    Box::leak(text.to_owned().into_boxed_str())
+}
 
 /// Whether two texts are equal, at compile time.
 const fn same(a: &str, b: &str) -> bool {
@@ -151,6 +165,44 @@ impl Kind {
         let (group, version) = api_version.rsplit_once('/').unwrap_or(("", api_version));
         let fits = |k: &Kind| k.group() == group && k.name() == kind && k.version() == version;
         Kind::all().chain(OLDER.iter().map(Kind::Other)).find(fits)
+    }
+
+    /// A version of a kind that somebody defined. Short names and the like are the definition's, not the kind's.
+    pub fn defined(group: &str, version: &str, kind: &str, resource: &str, namespaced: bool) -> Kind {
+        let mut rows = DEFINED.lock().unwrap_or_else(PoisonError::into_inner);
+        let same = |row: &&&KindRow| {
+            row.resource == resource
+                && row.group == group
+                && row.version == version
+                && row.kind == kind
+                && row.namespaced == namespaced
+        };
+        if let Some(row) = rows.iter().find(same) {
+            return Kind::Other(row);
+        }
+        let row: &'static KindRow = Box::leak(Box::new(KindRow {
+            kind: leaked(kind),
+            group: leaked(group),
+            version: leaked(version),
+            resource: leaked(resource),
+            singular: leaked(&kind.to_lowercase()),
+            short: &[],
+            namespaced,
+            defined: true,
+        }));
+        rows.push(row);
+        Kind::Other(row)
+    }
+
+    /// Whether somebody defined this kind: it is none of Kubernetes' own.
+    pub fn is_defined(self) -> bool {
+        matches!(self, Kind::Other(row) if row.defined)
+    }
+
+    /// The name by which tables of Kubernetes' own kinds know it; empty for a kind that somebody defined, whatever
+    /// its name.
+    pub fn own_name(self) -> &'static str {
+        if self.is_defined() { "" } else { self.name() }
     }
 
     /// The kind as it is stored: the same, unless this is an older version of it.

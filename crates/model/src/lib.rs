@@ -7,6 +7,7 @@
 pub mod arrange;
 pub mod client;
 pub mod cron;
+pub mod defined;
 pub mod dice;
 mod go;
 pub mod kind;

@@ -7,6 +7,7 @@ pub mod go_json;
 pub mod hash;
 pub mod int_or_string;
 pub mod names;
+pub mod pattern;
 pub mod quantity;
 pub mod random_name;
 pub mod selector;

@@ -13,7 +13,7 @@ const OLD_STORAGE_DEFAULT: &str = "storageclass.beta.kubernetes.io/is-default-cl
 
 /// Fills in the class of a new object, if its kind has one and it names none.
 pub(super) fn admit(turn: &Turn<'_>, object: &mut Custom) {
-    let (kind, field, annotation, mark) = match object.kind.name() {
+    let (kind, field, annotation, mark) = match object.kind.own_name() {
         "PersistentVolumeClaim" => (
             STORAGE_CLASS,
             "storageClassName",

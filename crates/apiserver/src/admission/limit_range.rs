@@ -42,7 +42,7 @@ pub(super) fn review(turn: &Turn<'_>, pod: &Pod) -> Result<(), Status> {
 
 /// Refuses a claim that asks for too little or too much.
 pub(super) fn review_claim(turn: &Turn<'_>, claim: &Custom) -> Result<(), Status> {
-    if claim.kind.name() != "PersistentVolumeClaim" {
+    if claim.kind.own_name() != "PersistentVolumeClaim" {
         return Ok(());
     }
     let asked = claim.rest.get("spec").map(|s| s["resources"].clone()).unwrap_or_default();

@@ -101,7 +101,7 @@ fn review_pod(turn: &mut Turn<'_>, pod: &Pod) -> Result<(), Status> {
 
 /// What makes pods is stored, and its pods will be refused later.
 fn warn_of_template(turn: &mut Turn<'_>, object: &Object) {
-    let at = match object.kind().name() {
+    let at = match object.kind().own_name() {
         "Deployment" | "ReplicaSet" | "StatefulSet" | "DaemonSet" | "Job" | "ReplicationController" => {
             "/spec/template"
         }

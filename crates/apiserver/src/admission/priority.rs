@@ -48,7 +48,7 @@ pub(super) fn admit(turn: &Turn<'_>, pod: &mut Pod) -> Result<(), Status> {
 /// Only one class may be the default. Upstream: validatePriorityClass.
 pub(super) fn one_default(turn: &Turn<'_>, class: &Custom, old: Option<&Custom>) -> Result<(), Status> {
     let is_default = |c: &Custom| c.rest.get("globalDefault") == Some(&Value::Bool(true));
-    if class.kind.name() != "PriorityClass" || !is_default(class) || old.is_some_and(is_default) {
+    if class.kind.own_name() != "PriorityClass" || !is_default(class) || old.is_some_and(is_default) {
         return Ok(());
     }
     match default_class(turn).filter(|(name, _, _)| *name != *class.metadata.name) {

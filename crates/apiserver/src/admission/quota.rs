@@ -15,7 +15,7 @@ pub(super) fn review(turn: &mut Turn<'_>, new: &Object, old: Option<&Object>) ->
     if !kind.namespaced() || matches!(kind, Kind::Event) {
         return Ok(());
     }
-    if old.is_some() && !(kind == Kind::Service || kind.name() == "PersistentVolumeClaim") {
+    if old.is_some() && !(kind == Kind::Service || kind.own_name() == "PersistentVolumeClaim") {
         return Ok(());
     }
     let stored = turn.store.list(Kind::ResourceQuota, Some(&new.meta().namespace));

@@ -8,7 +8,7 @@ mod managers;
 mod merge;
 mod typed;
 
-use crate::{create, decode, refuse, store::Write, turn::Turn, update};
+use crate::{create, decode, defined, refuse, store::Write, turn::Turn, update};
 use fields::Set;
 use kubestep_model::arrange::Arrange;
 use kubestep_model::{
@@ -36,7 +36,7 @@ pub(crate) fn apply(turn: &mut Turn<'_>, key: &Key, part: Subresource, applied: 
         return Err(Status::bad_request("metadata.managedFields must be nil"));
     }
     let kind = key.kind;
-    let place = schema::place(&kind.api_version(), kind.name()).ok_or_else(refuse::no_such_resource)?;
+    let place = place_of(turn, kind).ok_or_else(refuse::no_such_resource)?;
     typed::check(place, applied).map_err(|why| {
         let group = if kind.group().is_empty() { "/v1".to_owned() } else { kind.api_version() };
         let named = format!("{}/{}; {group}, Kind={}", key.namespace, key.name, kind.name());
@@ -46,6 +46,14 @@ pub(crate) fn apply(turn: &mut Turn<'_>, key: &Key, part: Subresource, applied: 
     match turn.store.get(key).cloned() {
         None => make(turn, key, applied),
         Some(old) => change(turn, key, place, applied, &manager, old),
+    }
+}
+
+/// The shape of a kind's objects.
+fn place_of(turn: &Turn<'_>, kind: Kind) -> Option<Place> {
+    match &turn.spoken {
+        Some(spoken) => Some(schema::defined_place(spoken.schema())),
+        None => schema::place(&kind.api_version(), kind.name()),
     }
 }
 
@@ -68,7 +76,10 @@ fn change(
     manager: &str,
     old: Object,
 ) -> Reply {
-    let live = old.to_value();
+    let live = match &turn.spoken {
+        Some(spoken) => defined::in_version(&old, spoken).to_value(),
+        None => old.to_value(),
+    };
     let before = managers::of(&turn.store, key, place);
     let set = managers::set_of(place, key.kind, applied);
     let merged = merge::merge(place, &live, applied);
@@ -158,9 +169,11 @@ fn last_applied(applied: &Value) -> String {
 /// The answer to an apply shows who owns what.
 fn with_managers(turn: &mut Turn<'_>, key: &Key, mut object: Object) -> Answer {
     let kind = key.kind;
-    if let Some(place) = schema::place(&kind.api_version(), kind.name()) {
+    if let Some(place) = place_of(turn, kind) {
         let managers: Managers = managers::of(&turn.store, key, place);
-        if let Value::Object(entries) = serde_json::json!({"managedFields": managers.to_json(kind)}) {
+        if let Value::Object(entries) =
+            serde_json::json!({"managedFields": managers.to_json(turn.version.unwrap_or(kind))})
+        {
             object.meta_mut().rest.extend(entries);
         }
     }

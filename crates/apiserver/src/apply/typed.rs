@@ -47,6 +47,7 @@ fn walk(place: Place, value: &Value, path: &mut Path, faults: &mut Vec<String>) 
                 path.push(Step::Field(name.clone()));
                 match place.field(name) {
                     Some(inner) => walk(inner, value, path, faults),
+                    None if place.is_open() => {}
                     None => faults.push(format!("{}: field not declared in schema", shown(path))),
                 }
                 path.pop();

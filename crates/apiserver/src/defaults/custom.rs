@@ -6,8 +6,34 @@ use super::pod;
 use kubestep_model::{Custom, Labels, PodTemplateSpec, Quantity};
 use serde_json::{Map, Value, json};
 
+/// Names follow from the kind's; nothing converts; what is stored is the storage version.
+///
+/// Upstream: apiextensions-apiserver, pkg/apis/apiextensions/v1/defaults.go (v1.37).
+fn definition(custom: &mut Custom) {
+    let Some(Value::Object(spec)) = custom.rest.get_mut("spec") else { return };
+    super::fill(spec, "conversion", json!({"strategy": "None"}));
+    let empty = |names: &Value, field: &str| names[field].as_str().is_none_or(str::is_empty);
+    if let Some(names) = spec.get_mut("names").filter(|n| n.is_object()) {
+        let kind = names["kind"].as_str().unwrap_or_default().to_owned();
+        if empty(names, "singular") {
+            names["singular"] = kind.to_lowercase().into();
+        }
+        if empty(names, "listKind") && !kind.is_empty() {
+            names["listKind"] = format!("{kind}List").into();
+        }
+    }
+    let versions = spec.get("versions").and_then(Value::as_array);
+    let storage = versions.into_iter().flatten().find(|v| v["storage"] == true).map(|v| v["name"].clone());
+    let status = custom.rest.entry("status").or_insert_with(|| json!({}));
+    if let (Value::Object(status), Some(storage)) = (status, storage)
+        && status.get("storedVersions").and_then(Value::as_array).is_none_or(Vec::is_empty)
+    {
+        status.insert("storedVersions".into(), json!([storage]));
+    }
+}
+
 pub(super) fn custom(custom: &mut Custom) {
-    let kind = custom.kind.name();
+    let kind = custom.kind.own_name();
     match kind {
         "StorageClass" => {
             fill(&mut custom.rest, json!({"reclaimPolicy": "Delete", "volumeBindingMode": "Immediate"}));
@@ -19,6 +45,10 @@ pub(super) fn custom(custom: &mut Custom) {
         }
         "PodTemplate" => {
             template(&mut custom.rest);
+            return;
+        }
+        "CustomResourceDefinition" => {
+            definition(custom);
             return;
         }
         "RoleBinding" | "ClusterRoleBinding" => {

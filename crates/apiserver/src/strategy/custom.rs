@@ -22,6 +22,9 @@ fn first_status(kind: &str) -> Option<Value> {
             json!({})
         }
         "VolumeAttachment" => json!({"attached": false}),
+        "CustomResourceDefinition" => {
+            json!({"conditions": null, "acceptedNames": {"plural": "", "kind": ""}, "storedVersions": null})
+        }
         _ => return None,
     })
 }
@@ -56,13 +59,14 @@ pub(super) fn has_status(kind: &str) -> bool {
 }
 
 pub(super) fn prepare_for_create(object: &mut Custom, now: Time) {
-    let kind = object.kind.name();
+    let kind = object.kind.own_name();
     if let Some(status) = first_status(kind) {
         object.rest.insert("status".into(), status);
     }
     object.metadata.generation = i64::from(counts(kind));
     match kind {
         "DaemonSet" => set_template_generation(object, 1),
+        "CustomResourceDefinition" => note_storage(object),
         "Job" => name_pods(object),
         "PersistentVolumeClaim" => {
             data_sources(object);
@@ -114,6 +118,20 @@ fn data_sources(object: &mut Custom) {
 pub(super) fn drop_lease_parts(spec: &mut kubestep_model::LeaseSpec) {
     spec.rest.remove("strategy");
     spec.rest.remove("preferredHolder");
+}
+
+/// A version that becomes the storage version is remembered: objects may be stored in it from now on.
+fn note_storage(object: &mut Custom) {
+    let versions = object.rest.get("spec").and_then(|s| s["versions"].as_array());
+    let storage = versions.into_iter().flatten().find(|v| v["storage"] == true).map(|v| v["name"].clone());
+    let Some(Value::Object(status)) = object.rest.get_mut("status") else { return };
+    let Some(storage) = storage else { return };
+    let stored = status.entry("storedVersions").or_insert(Value::Null);
+    match stored.as_array_mut() {
+        Some(list) if !list.contains(&storage) => list.push(storage),
+        Some(_) => {}
+        None => *stored = json!([storage]),
+    }
 }
 
 const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.generation";
@@ -175,7 +193,7 @@ fn name_pods(object: &mut Custom) {
 
 /// A job that has no labels of its own is read with those of its template.
 pub(super) fn as_read(object: &mut Custom) {
-    if object.kind.name() != "Job" || !object.metadata.labels.is_empty() {
+    if object.kind.own_name() != "Job" || !object.metadata.labels.is_empty() {
         return;
     }
     let labels = object.rest.get("spec").map(|s| s["template"]["metadata"]["labels"].clone());
@@ -183,7 +201,7 @@ pub(super) fn as_read(object: &mut Custom) {
 }
 
 pub(super) fn prepare_for_update(new: &mut Custom, old: &Custom) {
-    let kind = new.kind.name();
+    let kind = new.kind.own_name();
     if first_status(kind).is_some() {
         copy(new, old, "status");
     }
@@ -194,6 +212,9 @@ pub(super) fn prepare_for_update(new: &mut Custom, old: &Custom) {
         new.rest != old.rest
     };
     new.metadata.generation = old.metadata.generation + i64::from(rises && counts(kind));
+    if kind == "CustomResourceDefinition" {
+        note_storage(new);
+    }
     if kind == "DaemonSet" {
         let template = |c: &Custom| c.rest.get("spec").map(|s| s["template"].clone());
         let count = old

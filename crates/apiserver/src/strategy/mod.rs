@@ -173,22 +173,23 @@ pub(crate) fn has_status(kind: Kind) -> bool {
         | Kind::ServiceAccount
         | Kind::Event
         | Kind::Lease => false,
-        Kind::Other(row) => custom::has_status(row.kind),
+        Kind::Other(_) => custom::has_status(kind.own_name()),
     }
 }
 
 /// Whether a PUT without a resource version overwrites what is there.
 pub(crate) fn unconditional_update(kind: Kind) -> bool {
-    !matches!(
-        kind.name(),
-        "Lease" | "PodDisruptionBudget" | "IPAddress" | "ServiceCIDR" | "CustomResourceDefinition"
-    )
+    !kind.is_defined()
+        && !matches!(
+            kind.name(),
+            "Lease" | "PodDisruptionBudget" | "IPAddress" | "ServiceCIDR" | "CustomResourceDefinition"
+        )
 }
 
 /// Whether a PUT of what is not there makes it.
 pub(crate) fn create_on_update(kind: Kind) -> bool {
     matches!(
-        kind.name(),
+        kind.own_name(),
         "Service"
             | "Endpoints"
             | "Event"

@@ -2,7 +2,7 @@
 //!
 //! Upstream: k8s.io/apimachinery/pkg/util/validation/field (v1.37).
 
-use kubestep_model::{Cause, text::go, text::names};
+use kubestep_model::{Cause, arrange::Arrange, text::go, text::names};
 use serde_json::Value;
 
 /// What was found wrong so far, in order.
@@ -31,6 +31,11 @@ impl Errors {
             }
         }
         causes
+    }
+
+    /// By their texts, where upstream sorts what it found in maps.
+    pub(crate) fn sort(&mut self) {
+        self.causes.arrange_by_key(|c| format!("{}: {}", c.field, c.message));
     }
 
     pub(crate) fn append(&mut self, mut other: Errors) {
@@ -70,6 +75,11 @@ impl Errors {
             format!("Invalid value: {shown}: {detail}")
         };
         self.push("FieldValueInvalid", field, message);
+    }
+
+    /// As `invalid`, of a value whose type is wrong.
+    pub(crate) fn type_invalid(&mut self, field: &str, shown: &str, detail: &str) {
+        self.push("FieldValueTypeInvalid", field, format!("Invalid value: {shown}: {detail}"));
     }
 
     /// As `invalid`, where the value itself is not shown.

@@ -69,7 +69,7 @@ pub(crate) fn changed_meta(new: &ObjectMeta, old: &ObjectMeta) -> Errors {
 
 /// Which names a kind allows.
 fn name_check(kind: Kind) -> NameCheck {
-    match kind.name() {
+    match kind.own_name() {
         "Namespace" | "Service" => |name, more| names::is_dns1123_label(&masked(name, more)),
         "Event" | "Role" | "RoleBinding" | "ClusterRole" | "ClusterRoleBinding" => {
             |name, _| path_segment(name)

@@ -10,6 +10,9 @@ mod core;
 mod cron;
 mod cron_job;
 mod daemon_set;
+mod definition;
+mod definition_schema;
+mod definition_structure;
 mod diff;
 mod disruption_budget;
 mod endpoints;
@@ -44,13 +47,20 @@ mod volume_sources;
 mod whole_kinds;
 mod workload;
 
-use crate::turn::Turn;
+use crate::{
+    defined::{self, Spoken},
+    turn::Turn,
+};
 use field::Errors;
 use kubestep_model::{Object, Status};
 
 /// Checks a new object.
 pub(crate) fn new_object(turn: &Turn<'_>, object: &Object) -> Result<(), Status> {
     let mut errors = meta::new_meta(object.kind(), object.meta());
+    if let (Some(spoken), Object::Custom(custom)) = (&turn.spoken, object) {
+        errors.append(defined::check(spoken, custom, None, false));
+        return answer(object, errors);
+    }
     let whole = object.to_value();
     match object {
         Object::Deployment(d) => errors.append(workload::deployment(d, &whole, turn.settings)),
@@ -58,11 +68,11 @@ pub(crate) fn new_object(turn: &Turn<'_>, object: &Object) -> Result<(), Status>
         Object::Pod(p) => errors.append(pod::new_pod(p, &whole)),
         Object::Service(s) => errors.append(service::service(s, &whole, None)),
         _ => {
-            match object.kind().name() {
+            match object.kind().own_name() {
                 "Job" => errors.append(job::check_new(&whole)),
                 _ => errors.append(core::object(object, &whole)),
             }
-            match object.kind().name() {
+            match object.kind().own_name() {
                 "CronJob" => cron_job::check_name(&mut errors, &object.meta().name),
                 "Ingress" => ingress::check_annotation(&mut errors, &whole),
                 _ => {}
@@ -82,8 +92,25 @@ pub(crate) fn kept_selector(turn: &Turn<'_>, new: &Object, old: &Object) -> Resu
     answer(new, errors)
 }
 
+/// Checks the new state of an object of a kind that somebody defined, or only of its status.
+pub(crate) fn defined_object(
+    spoken: &Spoken,
+    new: &Object,
+    old: &Object,
+    only_status: bool,
+) -> Result<(), Status> {
+    let mut errors = meta::changed_meta(new.meta(), old.meta());
+    if let (Object::Custom(new), Object::Custom(old)) = (new, old) {
+        errors.append(defined::check(spoken, new, Some(old), only_status));
+    }
+    answer(new, errors)
+}
+
 /// Checks the new state of an object.
 pub(crate) fn changed_object(turn: &Turn<'_>, new: &Object, old: &Object) -> Result<(), Status> {
+    if let Some(spoken) = &turn.spoken {
+        return defined_object(spoken, new, old, false);
+    }
     let mut errors = meta::changed_meta(new.meta(), old.meta());
     let whole = new.to_value();
     match (new, old) {

@@ -11,7 +11,10 @@ use crate::sentences::Sentence;
 use conditions::Report;
 use content::Left;
 use kubestep_control::{Change, Controller, Cx, Done, Flow, Halt, View, Wake, Watch};
-use kubestep_model::{Body, Key, Kind, Namespace, Object, Resource, Status, Subresource, Verb};
+use kubestep_model::{
+    Body, Key, Kind, Namespace, Object, Resource, Status, Subresource, Verb,
+    defined::{DEFINITION, Definition},
+};
 use std::time::Duration;
 
 /// How long the API server's caches get to learn that the namespace is going. Upstream: namespaceDeletionGracePeriod.
@@ -70,7 +73,7 @@ impl Controller for NamespaceController {
 fn empty(cx: &mut Cx<'_>, namespace: &Namespace) -> Result<Result<u64, Status>, Halt> {
     let mut report = Report::default();
     let mut seconds = 0;
-    let (pods, others): (Vec<Kind>, Vec<Kind>) = kinds().partition(|k| *k == Kind::Pod);
+    let (pods, others): (Vec<Kind>, Vec<Kind>) = kinds(cx.view()).into_iter().partition(|k| *k == Kind::Pod);
     for kinds in [pods, others] {
         for (kind, left) in content::delete_all(cx, namespace, &kinds)? {
             match left {
@@ -99,8 +102,10 @@ fn empty(cx: &mut Cx<'_>, namespace: &Namespace) -> Result<Result<u64, Status>, 
 }
 
 /// Every kind whose objects live in namespaces and can be deleted all at once.
-fn kinds() -> impl Iterator<Item = Kind> {
-    Kind::all().filter(|k| k.namespaced())
+fn kinds(view: &View) -> Vec<Kind> {
+    let definitions = view.objects_of(DEFINITION, None).filter_map(Definition::of);
+    let defined = definitions.filter_map(|d| d.served().first().copied());
+    Kind::all().chain(defined).filter(|k| k.namespaced()).collect()
 }
 
 fn note(cx: &mut Cx<'_>, namespace: &Namespace, kind: Kind, left: &Left) {

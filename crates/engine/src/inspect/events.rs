@@ -34,7 +34,7 @@ pub(super) fn last(event: &Event) -> Instant {
 
 /// The rows, newest first.
 pub(super) fn rows(session: &Session, object: &ObjectRef) -> Vec<EventRow> {
-    let Some(key) = key_of(object) else { return vec![] };
+    let Some(key) = key_of(session, object) else { return vec![] };
     let store = session.world().store();
     let uids = store.get(&key).map(|o| family(session, o)).unwrap_or_default();
     let namespace = if key.namespace.is_empty() { "default" } else { &key.namespace };

@@ -16,7 +16,7 @@ const FIELDS: usize = 4;
 
 /// The rows, newest first.
 pub(super) fn rows(session: &Session, object: &ObjectRef) -> Vec<HistoryRow> {
-    let Some(key) = key_of(object) else { return vec![] };
+    let Some(key) = key_of(session, object) else { return vec![] };
     let entries: Vec<&LogEntry> = session.world().store().log_after(0).filter(|e| e.key == key).collect();
     entries.iter().rev().take(MOST).map(|e| row(session, e)).collect()
 }

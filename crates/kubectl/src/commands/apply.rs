@@ -96,7 +96,7 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     let validate = args.text("validate").is_none_or(|v| !matches!(v, "ignore" | "false"));
     let reading =
         manifest::Reading { files: args.all("filename").to_vec(), recursive: args.on("recursive"), validate };
-    let read = manifest::read(kc, &reading);
+    let read = manifest::read(kc, &reading)?;
     manifest::look_for_kinds(kc, &read)?;
     if let Some(fault) = Fault::all(read.stops) {
         return Err(kc.fault(&fault));

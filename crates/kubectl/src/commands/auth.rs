@@ -64,7 +64,8 @@ pub(super) fn can_i(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
             kc.err(format!("Warning: verb '{verb}' is not a known verb\n"));
         }
         let name = resource.split('/').next().unwrap_or(resource);
-        match resources::resolve(name) {
+        let definitions = kc.definitions()?;
+        match resources::resolve_defined(name, &definitions) {
             Ok(kind) if !kind.namespaced() && !args.on("all-namespaces") => kc.err(format!(
                 "Warning: resource '{}' is not namespace scoped{}\n\n",
                 kind.resource(),
@@ -92,7 +93,8 @@ pub(super) fn can_i(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
 /// Asks the server whether a person may do something. Upstream: a SelfSubjectAccessReview.
 fn review(kc: &mut Kc<'_>, args: &Args, verb: &str, resource: &str) -> Flow<String> {
     let (name, object) = resource.split_once('/').unwrap_or((resource, ""));
-    let Ok(kind) = resources::resolve(name) else { return Ok("no".into()) };
+    let definitions = kc.definitions()?;
+    let Ok(kind) = resources::resolve_defined(name, &definitions) else { return Ok("no".into()) };
     let object = args.words.get(2).map_or(object, String::as_str);
     let everywhere = args.on("all-namespaces") || !kind.namespaced();
     let namespace: Arc<str> = if everywhere { "".into() } else { kc.namespace.clone() };

@@ -164,7 +164,7 @@ pub(super) fn manifests(kc: &mut Kc<'_>, args: &Args) -> Flow<Vec<Result<Manifes
     let validate = args.text("validate").is_none_or(|v| !matches!(v, "ignore" | "false"));
     let reading =
         manifest::Reading { files: args.all("filename").to_vec(), recursive: args.on("recursive"), validate };
-    let read = manifest::read(kc, &reading);
+    let read = manifest::read(kc, &reading)?;
     manifest::look_for_kinds(kc, &read)?;
     match Fault::all(read.stops) {
         Some(fault) => Err(kc.fault(&fault)),

@@ -141,7 +141,7 @@ pub(super) fn targets(kc: &mut Kc<'_>, select: &Select) -> Flow<Targets> {
             return Err(kc.fail(text));
         }
         let how = Reading { files: select.files.clone(), recursive: select.recursive, validate: false };
-        let read = manifest::read(kc, &how);
+        let read = manifest::read(kc, &how)?;
         if let Some(fault) = Fault::all(read.stops) {
             return Err(kc.fault(&fault));
         }
@@ -154,7 +154,7 @@ pub(super) fn targets(kc: &mut Kc<'_>, select: &Select) -> Flow<Targets> {
         }
         return Ok((keys, faults));
     }
-    match select::named(kc, select) {
+    match select::named(kc, select)? {
         Err(fault) => Err(kc.fault(&fault)),
         Ok(Named::Keys(keys)) => Ok((keys.into_iter().map(|k| (k, String::new())).collect(), vec![])),
         Ok(Named::Kinds(kinds)) => {

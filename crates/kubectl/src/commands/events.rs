@@ -133,7 +133,8 @@ fn about(kc: &mut Kc<'_>, args: &Args) -> Flow<Option<FieldSelector>> {
         [_] => return Err(kc.fail("--for must be in resource/name form")),
         _ => return Err(kc.fail("arguments in resource/name form may not have more than one slash")),
     };
-    let kind = resources::resolve(&resource.to_lowercase());
+    let definitions = kc.definitions()?;
+    let kind = resources::resolve_defined(&resource.to_lowercase(), &definitions);
     let kind = super::common::or_stop(kc, kind)?;
     let text = format!(
         "involvedObject.kind={},involvedObject.apiVersion={},involvedObject.name={name}",

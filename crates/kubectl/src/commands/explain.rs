@@ -1,6 +1,7 @@
 //! `kubectl explain`: the fields of kinds, what they hold, and Kubernetes' own descriptions.
 //! Upstream: kubectl/pkg/explain/v2 (v1.37).
 
+use super::explain_defined;
 use crate::{
     args::{Args, Flag, Takes, flag, short},
     docs,
@@ -40,6 +41,9 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
         return Err(kc.not_done(&format!("explain --output={output}")));
     }
     let (kind, path) = split(kc, word)?;
+    if kind.is_defined() {
+        return explain_defined::explain(kc, args, kind, &path);
+    }
     let version = kind.api_version();
     if args.text("api-version").is_some_and(|v| !v.is_empty() && v != version) {
         let asked = args.text_or_empty("api-version");
@@ -88,16 +92,17 @@ fn lines(text: &mut String, fields: &[Explained], level: usize, short: bool) {
 /// `deployments.apps.spec.replicas` as a kind and a path: the longest part that names a kind with its group counts.
 fn split<'w>(kc: &mut Kc<'_>, word: &'w str) -> Flow<(Kind, Vec<&'w str>)> {
     let parts: Vec<&str> = word.split('.').filter(|p| !p.is_empty()).collect();
+    let first = parts.first().copied().unwrap_or_default();
+    let definitions = if resources::resolve(first).is_ok() { Default::default() } else { kc.definitions()? };
     for end in (2..=parts.len()).rev() {
         let (head, group) = (parts[..end].join("."), parts[1..end].join("."));
-        if let Ok(kind) = resources::resolve(&head)
+        if let Ok(kind) = resources::resolve_defined(&head, &definitions)
             && (kind.group() == group || format!("{}.{}", kind.version(), kind.group()) == group)
         {
             return Ok((kind, parts[end..].to_vec()));
         }
     }
-    let first = parts.first().copied().unwrap_or_default();
-    match resources::resolve(first) {
+    match resources::resolve_defined(first, &definitions) {
         Ok(kind) => Ok((kind, parts[1..].to_vec())),
         Err(fault) => Err(kc.fault(&fault)),
     }

@@ -17,8 +17,13 @@ use crate::{
     select::{self, Found, Info, Select},
 };
 use kubestep_model::arrange::Arrange;
-use kubestep_model::{Kind, Object, client::Stream};
+use kubestep_model::{
+    Kind, Object,
+    client::Stream,
+    defined::{self, Definition},
+};
 use serde_json::Value;
+use std::sync::Arc;
 
 pub(super) const FLAGS: &[Flag] = &[
     short("output", 'o', Takes::Text),
@@ -115,8 +120,20 @@ fn shape(args: &Args, format: &Format, kind: Kind) -> Shape {
         namespace: args.on("all-namespaces") && kind.namespaced(),
         kind: args.on("show-kind"),
         full: true,
+        definition: None,
         listed: false,
     }
+}
+
+/// The columns that the definition of a kind names, if somebody defined it.
+pub(super) fn columns_of(kc: &mut Kc<'_>, kind: Kind) -> Flow<Option<Arc<Vec<Value>>>> {
+    if !kind.is_defined() {
+        return Ok(None);
+    }
+    let definitions = kc.definitions()?;
+    let key = defined::definition_key(kind);
+    let found = definitions.iter().find(|d| d.key() == key).and_then(Definition::of);
+    Ok(found.map(|d| Arc::new(defined::columns(d, kind.version()))))
 }
 
 fn human(kc: &mut Kc<'_>, args: &Args, format: &Format, found: Found) -> Flow<i32> {
@@ -142,6 +159,7 @@ fn human(kc: &mut Kc<'_>, args: &Args, format: &Format, found: Found) -> Flow<i3
         };
         let objects: Vec<&Object> = places.into_iter().map(|at| &objects[at]).collect();
         let shape = Shape {
+            definition: columns_of(kc, *kind)?,
             kind: kinds.len() > 1 || args.on("show-kind"),
             listed: found.lists.iter().any(|(listed, _)| listed == kind),
             ..shape(args, format, *kind)

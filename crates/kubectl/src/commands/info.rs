@@ -7,7 +7,7 @@ use crate::{
     output::{json, tabs::Tabs},
 };
 use kubestep_model::arrange::{Arrange, Gather};
-use kubestep_model::{Kind, yaml};
+use kubestep_model::{Kind, defined::Definition, yaml};
 use serde_json::json;
 use std::collections::BTreeSet;
 
@@ -67,6 +67,10 @@ pub(super) const RESOURCES_FLAGS: &[Flag] = &[
 
 const VERBS: &[&str] = &["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 
+/// The same of kinds that people defined, in their order.
+const DEFINED_VERBS: &[&str] =
+    &["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
+
 /// The kinds that `all` stands for.
 const ALL: &[&str] = &[
     "pods",
@@ -105,7 +109,15 @@ pub(super) fn resources(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
         return Err(kc.fail("--sort-by accepts only name or kind"));
     }
     let wanted_verbs = args.all("verbs");
+    let definitions = kc.definitions()?;
+    let defined = || definitions.iter().filter_map(Definition::of);
+    let about = |kind: Kind| defined().find(|d| d.served().first() == Some(&kind));
+    let categories = |kind: Kind| match about(kind) {
+        Some(definition) => definition.list_of_names("categories"),
+        None => categories(kind),
+    };
     let mut kinds: Vec<Kind> = Kind::all()
+        .chain(defined().filter_map(|d| d.served().first().copied()))
         .filter(|k| !args.has("api-group") || args.text_or_empty("api-group") == k.group())
         .filter(|k| !args.has("namespaced") || args.on("namespaced") == k.namespaced())
         .filter(|_| wanted_verbs.iter().all(|v| VERBS.contains(&v.as_str())))
@@ -127,11 +139,15 @@ pub(super) fn resources(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
         text += if wide { "\tVERBS\tCATEGORIES\n" } else { "\n" };
     }
     for kind in kinds {
-        let short = kind.row().short.join(",");
+        let short = match about(kind) {
+            Some(definition) => definition.list_of_names("shortNames").join(","),
+            None => kind.row().short.join(","),
+        };
         let (version, namespaced) = (kind.api_version(), kind.namespaced());
         text += &format!("{}\t{short}\t{version}\t{namespaced}\t{}", kind.resource(), kind.name());
         if wide {
-            text += &format!("\t{}\t{}", VERBS.join(","), categories(kind).join(","));
+            let verbs = if kind.is_defined() { DEFINED_VERBS } else { VERBS };
+            text += &format!("\t{}\t{}", verbs.join(","), categories(kind).join(","));
         }
         text.push('\n');
     }
@@ -146,7 +162,9 @@ pub(super) fn versions(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
         let words = args.words.join(" ");
         return Err(kc.usage(&args.path, &format!("unexpected arguments: [{words}]")));
     }
-    let all: BTreeSet<String> = Kind::all().map(Kind::api_version).gather();
+    let definitions = kc.definitions()?;
+    let defined = definitions.iter().filter_map(Definition::of).flat_map(Definition::served);
+    let all: BTreeSet<String> = Kind::all().chain(defined).map(Kind::api_version).gather();
     all.into_iter().for_each(|version| kc.out(version + "\n"));
     Ok(0)
 }

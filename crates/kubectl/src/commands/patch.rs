@@ -9,7 +9,7 @@ use crate::{
     select::{self, Info, Select},
 };
 use kubestep_model::{
-    Object, PatchKind, Subresource, Verb,
+    Object, PatchKind, Reason, Status, Subresource, Verb,
     patch::{json_patch, merge_patch, strategic_merge_patch},
     schema::patch_schema,
     text::go::quote,
@@ -81,7 +81,8 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
         } else {
             let verb =
                 Verb::Patch { key: info.key.clone(), subresource, kind, patch: Arc::new(patch.clone()) };
-            kc.ask_object(dry.request(verb))?.map_err(Fault::from)
+            let answer = kc.ask_object(dry.request(verb))?;
+            answer.map_err(|status| refusal(status, info, kind))
         };
         match patched {
             Ok(object) => {
@@ -92,6 +93,24 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
             Err(fault) => Ok(Err(fault)),
         }
     })
+}
+
+/// A refusal; where the kind takes no patch of this form, that is said.
+fn refusal(status: Status, info: &Info, kind: PatchKind) -> Fault {
+    if status.reason != Reason::UnsupportedMediaType {
+        return status.into();
+    }
+    let form = match kind {
+        PatchKind::Json => "json",
+        PatchKind::Merge => "merge",
+        PatchKind::Strategic | PatchKind::Apply => "strategic-merge",
+    };
+    let own = info.key.kind;
+    let (version, name) = (own.api_version(), own.name());
+    Fault::Text(format!(
+        "application/{form}-patch+json is not supported by {version}, Kind={name}: {}",
+        status.message
+    ))
 }
 
 /// A patch may be JSON or YAML; broken JSON is what the API server refuses.

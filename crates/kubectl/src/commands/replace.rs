@@ -81,9 +81,16 @@ fn put(
     save: bool,
 ) -> Flow<Result<Object, Fault>> {
     let key = Key { kind: manifest.kind, namespace: manifest.namespace.clone(), name: manifest.name.clone() };
-    let body = create::body(manifest, save);
+    let mut body = create::body(manifest, save);
     if dry == DryRun::Client {
         return Ok(Object::from_value(manifest.kind, body).map_err(Fault::Text));
+    }
+    // Kinds that somebody defined are replaced at a known revision only.
+    if key.kind.is_defined()
+        && body["metadata"]["resourceVersion"].is_null()
+        && let Ok(there) = kc.get(key.clone())?
+    {
+        body["metadata"]["resourceVersion"] = there.meta().resource_version.as_str().into();
     }
     let verb = Verb::Replace { key, subresource: Subresource::None, body: Body::Json(Arc::new(body)) };
     let replaced = kc.ask_object(Request { strict, ..dry.request(verb) })?;

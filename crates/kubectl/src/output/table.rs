@@ -2,9 +2,11 @@
 
 use crate::{
     output::tabs::Tabs,
-    printers::{self, Cell, Column},
+    printers::{self, Cell},
 };
 use kubestep_model::{Instant, Key, Kind, Object, client::Span};
+use serde_json::Value;
+use std::sync::Arc;
 
 /// Which columns a table has besides those of its kind.
 #[derive(Clone, Debug, Default)]
@@ -23,6 +25,8 @@ pub struct Shape {
     pub kind: bool,
     /// Whether cells are as the API server makes them: with all of their columns, none cut.
     pub full: bool,
+    /// The columns behind the name, of a kind that somebody defined.
+    pub definition: Option<Arc<Vec<Value>>>,
     /// Whether the objects were listed, not named.
     pub listed: bool,
 }
@@ -59,16 +63,24 @@ pub fn more(
 
 /// The lines of a table, with tabs between the cells.
 fn lines(kind: Kind, objects: &[&Object], now: Instant, shape: &Shape) -> String {
-    let printer = printers::of(kind);
     if objects.is_empty() {
         return String::new();
     }
-    let shown: Vec<(usize, &Column)> =
-        printer.columns.iter().enumerate().filter(|(_, c)| shape.wide || !c.wide).collect();
+    let printer = printers::of(kind);
+    let heads_of: Vec<(&str, bool)> = match &shape.definition {
+        Some(columns) => printers::defined::heads(columns),
+        None => printer.columns.iter().map(|c| (c.name, c.wide)).collect(),
+    };
+    let named = heads_of.into_iter().enumerate();
+    let shown: Vec<(usize, &str)> =
+        named.filter(|(_, (_, wide))| shape.wide || !wide).map(|(at, (name, _))| (at, name)).collect();
     let mut rows: Vec<Vec<String>> = Vec::with_capacity(objects.len() + 1);
     let mark = if shape.listed { printers::mark(kind, objects) } else { None };
     for object in objects {
-        let mut row = (printer.row)(object, now, shape.wide || shape.full);
+        let mut row = match &shape.definition {
+            Some(columns) => printers::defined::row(columns, object, now),
+            None => (printer.row)(object, now, shape.wide || shape.full),
+        };
         if let (Some((name, mark)), Some(Cell::Text(first))) = (&mark, row.first_mut())
             && *object.meta().name == **name
         {
@@ -102,13 +114,13 @@ fn pad(first: &mut [String], widths: &[usize]) {
     }
 }
 
-fn heads(shown: &[(usize, &Column)], shape: &Shape) -> Vec<String> {
+fn heads(shown: &[(usize, &str)], shape: &Shape) -> Vec<String> {
     let namespace = shape.namespace.then(|| "NAMESPACE".to_owned());
     let labels = shape.label_columns.iter().map(|label| {
         let last = label.rsplit('/').next().unwrap_or(label);
         last.to_uppercase()
     });
-    let own = shown.iter().map(|(_, c)| c.name.to_uppercase());
+    let own = shown.iter().map(|(_, name)| name.to_uppercase());
     namespace
         .into_iter()
         .chain(own)
@@ -117,22 +129,16 @@ fn heads(shown: &[(usize, &Column)], shape: &Shape) -> Vec<String> {
         .collect()
 }
 
-fn cells(
-    kind: Kind,
-    shown: &[(usize, &Column)],
-    row: &[Cell],
-    object: &Object,
-    shape: &Shape,
-) -> Vec<String> {
+fn cells(kind: Kind, shown: &[(usize, &str)], row: &[Cell], object: &Object, shape: &Shape) -> Vec<String> {
     let meta = object.meta();
     let mut line = Vec::with_capacity(shown.len() + 2);
     if shape.namespace {
         line.push(meta.namespace.to_string());
     }
-    for (at, column) in shown {
+    for (at, head) in shown {
         // A row may end early.
         let Some(text) = row.get(*at).map(Cell::to_string) else { continue };
-        let text = if shape.kind && column.name == "Name" {
+        let text = if shape.kind && *head == "Name" {
             format!("{}/{text}", kind.qualified_kind().to_lowercase())
         } else {
             text

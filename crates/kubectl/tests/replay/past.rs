@@ -324,6 +324,7 @@ impl Past {
                     now += duration.as_secs_f64();
                     ClientTold::Slept
                 }
+                ClientAsk::Discover => ClientTold::Definitions(Default::default()),
                 ClientAsk::Logs { .. } | ClientAsk::Exec { .. } => return None,
             };
             told.push(ClientTurn { ask, told: answer, at: instant(now) });

@@ -21,7 +21,7 @@ pub use explain::{Explained, explain};
 pub use fields::{beside, has_field};
 pub use interpret::{TypeMeta, decode_text, interpret, strict};
 pub use patch_meta::{PatchMeta, PatchSchema, patch_schema};
-pub use places::{Form, Place, key_default, place};
+pub use places::{Form, Place, defined_place, key_default, place};
 
 /// Whether the API serves a kind.
 #[must_use]

@@ -5,13 +5,24 @@
 //! those that do not stand in the tables here.
 
 use super::types::{Field, Opaque, Type, schema};
+use serde_json::Value;
+use std::sync::{Mutex, PoisonError};
 
 /// A place in an object: its type, and how the list there is merged.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
-    ty: &'static Type,
+    ty: At,
     keys: Keys,
     atomic: bool,
+}
+
+/// What says of a place's shape.
+#[derive(Clone, Copy, Debug)]
+enum At {
+    /// Kubernetes' own types.
+    Go(&'static Type),
+    /// The schema of a kind that somebody defined; at its root with metadata.
+    Schema(&'static Value, bool),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -92,14 +103,73 @@ pub fn place(api_version: &str, kind: &str) -> Option<Place> {
     let id = schema().kind(api_version, kind)?;
     // The table of kinds names types by number; a place wants the type itself.
     let ty: &'static Type = schema().kind_type(id)?;
-    Some(Place { ty, keys: Keys::None, atomic: false })
+    Some(Place { ty: At::Go(ty), keys: Keys::None, atomic: false })
+}
+
+/// Schemas of defined kinds that something was applied to, each once: places are lent for ever.
+static DEFINED: Mutex<Vec<&'static Value>> = Mutex::new(Vec::new());
+
+/// The place of a whole object whose kind somebody defined with this schema.
+#[must_use]
+pub fn defined_place(schema: &Value) -> Place {
+    let mut known = DEFINED.lock().unwrap_or_else(PoisonError::into_inner);
+    let found = known.iter().find(|s| **s == schema).copied();
+    let schema = found.unwrap_or_else(|| {
+        let kept: &'static Value = Box::leak(Box::new(schema.clone()));
+        known.push(kept);
+        kept
+    });
+    Place { ty: At::Schema(schema, true), keys: Keys::None, atomic: false }
+}
+
+/// Upstream: apiextensions-apiserver, pkg/controller/openapi/builder, and structured-merge-diff, schema (v1.37).
+fn defined_form(schema: &'static Value, root: bool) -> Form {
+    let flag = |name: &str| schema[name] == true;
+    let inside = |schema: &'static Value| Place {
+        ty: At::Schema(schema, false),
+        keys: Keys::None,
+        atomic: is_atomic(schema),
+    };
+    if flag("x-kubernetes-int-or-string") {
+        return Form::Any;
+    }
+    match schema["type"].as_str() {
+        _ if root => Form::Struct,
+        Some("boolean") => Form::Bool,
+        Some("integer" | "number") => Form::Number,
+        Some("string") => Form::Text,
+        Some("array") => {
+            let item = inside(&schema["items"]);
+            match schema["x-kubernetes-list-type"].as_str() {
+                Some("set") => Form::Set(item),
+                Some("map") => {
+                    let keys = schema["x-kubernetes-list-map-keys"].as_array();
+                    Form::Keyed(keys.into_iter().flatten().filter_map(Value::as_str).collect(), item)
+                }
+                _ => Form::List(item),
+            }
+        }
+        Some("object") if schema["additionalProperties"].is_object() => {
+            Form::Map(inside(&schema["additionalProperties"]))
+        }
+        Some("object") => Form::Struct,
+        _ => Form::Any,
+    }
+}
+
+fn is_atomic(schema: &Value) -> bool {
+    schema["x-kubernetes-map-type"] == "atomic"
 }
 
 impl Place {
     /// What stands here.
     #[must_use]
     pub fn form(self) -> Form {
-        match schema().resolve(self.ty) {
+        let ty = match self.ty {
+            At::Go(ty) => ty,
+            At::Schema(schema, root) => return defined_form(schema, root),
+        };
+        match schema().resolve(ty) {
             Type::Bool => Form::Bool,
             Type::Int(_) | Type::Uint(_) | Type::Float => Form::Number,
             Type::Text | Type::Bytes => Form::Text,
@@ -122,10 +192,31 @@ impl Place {
         self.atomic || matches!(self.form(), Form::List(_))
     }
 
+    /// Whether fields may stand here that nobody described.
+    #[must_use]
+    pub fn is_open(self) -> bool {
+        matches!(self.ty, At::Schema(schema, _) if schema["x-kubernetes-preserve-unknown-fields"] == true
+            || schema["x-kubernetes-embedded-resource"] == true)
+    }
+
     /// The place of a struct's field; none if it has no such field.
     #[must_use]
     pub fn field(self, name: &str) -> Option<Place> {
-        let Type::Declared(id) = schema().resolve(self.ty) else { return None };
+        let ty = match self.ty {
+            At::Go(ty) => ty,
+            At::Schema(_, true) if matches!(name, "apiVersion" | "kind" | "metadata") => {
+                return place("v1", "ConfigMap")?.field(name);
+            }
+            At::Schema(schema, _) => {
+                let inner = schema["properties"].get(name)?;
+                return Some(Place {
+                    ty: At::Schema(inner, false),
+                    keys: Keys::None,
+                    atomic: is_atomic(inner),
+                });
+            }
+        };
+        let Type::Declared(id) = schema().resolve(ty) else { return None };
         let declared = schema().declared(*id)?;
         declared.field(name).map(|field| of_field(declared.name, field))
     }
@@ -142,11 +233,11 @@ fn of_field(owner: &str, field: &'static Field) -> Place {
         None => Keys::None,
     };
     let whole_map = WHOLE_MAPS.contains(&(owner, field.name));
-    Place { ty: &field.ty, keys, atomic: whole_map || is_whole_struct(&field.ty) }
+    Place { ty: At::Go(&field.ty), keys, atomic: whole_map || is_whole_struct(&field.ty) }
 }
 
 fn inner(ty: &'static Type) -> Place {
-    Place { ty, keys: Keys::None, atomic: is_whole_struct(ty) }
+    Place { ty: At::Go(ty), keys: Keys::None, atomic: is_whole_struct(ty) }
 }
 
 fn is_whole_struct(ty: &'static Type) -> bool {

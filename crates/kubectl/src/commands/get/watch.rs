@@ -71,7 +71,8 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args, format: &Format, select: &Select
         (None, [one]) => (one.kind(), one.meta().revision(), Some(one.meta().name.clone())),
         (None, _) => return Err(kc.fail("you may only specify a single resource type")),
     };
-    let mut screen = Screen { kind, format, shape: shape(args, format, kind), widths: vec![], printed: 0 };
+    let shape = Shape { definition: super::columns_of(kc, kind)?, ..shape(args, format, kind) };
+    let mut screen = Screen { kind, format, shape, widths: vec![], printed: 0 };
     if !args.on("watch-only") {
         screen.show(kc, &objects)?;
     }
