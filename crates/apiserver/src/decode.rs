@@ -214,7 +214,9 @@ fn converter_error(text: &str) -> String {
         "number" => "int64",
         other => other,
     };
-    if target.starts_with("[]") {
+    if target == "string" && source == "int64" {
+        format!("cannot convert {source} to string")
+    } else if target.starts_with("[]") {
         format!("cannot restore slice from {source}")
     } else if target.starts_with("map[") {
         format!("cannot restore map from {source}")

@@ -46,6 +46,7 @@ fn allocate(turn: &mut Turn<'_>, service: &mut Service, old: Option<&Service>) -
     }
     if errors.is_empty() && matches!(service.spec.r#type.as_str(), "NodePort" | "LoadBalancer") {
         node_ports(&mut errors, turn, service, old);
+        health_check(turn, service, old);
     }
     if errors.is_empty() {
         return Ok(());
@@ -180,6 +181,30 @@ fn node_ports(errors: &mut Errors, turn: &mut Turn<'_>, service: &mut Service, o
         used.insert(number);
         mine.push((port.protocol.clone(), number));
     }
+}
+
+/// A load balancer that goes to local endpoints only asks each node at a port of its own whether there are any.
+///
+/// Upstream: pkg/registry/core/service/storage, allocHealthCheckNodePort (v1.37).
+fn health_check(turn: &mut Turn<'_>, service: &mut Service, old: Option<&Service>) {
+    const FIELD: &str = "healthCheckNodePort";
+    let local = service.spec.rest.get("externalTrafficPolicy") == Some(&"Local".into());
+    if service.spec.r#type != "LoadBalancer" || !local {
+        return;
+    }
+    let there = |s: &Service| s.spec.rest.get(FIELD).and_then(serde_json::Value::as_i64).unwrap_or(0);
+    if there(service) != 0 {
+        return;
+    }
+    let before = old.map_or(0, there);
+    let number = if before == 0 {
+        let mut used = used_ports(turn, service);
+        used.extend(service.spec.ports.iter().map(|p| p.node_port));
+        draw_port(turn, &used).map_or(0, i64::from)
+    } else {
+        before
+    };
+    service.spec.rest.insert(FIELD.into(), number.into());
 }
 
 /// Node ports that other services hold.

@@ -64,18 +64,32 @@ pub(crate) fn patch(
     Ok(turn.show(object))
 }
 
+/// A patch that is JSON of another shape than its kind has.
+fn undecodable(patch: &Value, target: &str) -> Status {
+    let shape = match patch {
+        Value::Object(_) => "object",
+        Value::Array(_) => "array",
+        Value::String(_) => "string",
+        Value::Bool(_) => "bool",
+        Value::Number(_) | Value::Null => "number",
+    };
+    let text = format!("error decoding patch: json: cannot unmarshal {shape} into Go value of type {target}");
+    Status::bad_request(text)
+}
+
 /// The object with the patch in it.
 fn merged(object: &Value, key: &Key, kind: PatchKind, patch: &Value) -> Result<Value, Status> {
     match kind {
         PatchKind::Json => {
             if !patch.is_array() {
-                return Err(Status::bad_request("invalid JSON patch"));
+                return Err(undecodable(patch, "[]handlers.jsonPatchOp"));
             }
             patch::json_patch(object, patch).map_err(|_| {
                 let text = "the server rejected our request due to an error in our request";
                 Status::new(422, Reason::Invalid, text)
             })
         }
+        PatchKind::Merge if !patch.is_object() => Err(undecodable(patch, "map[string]interface {}")),
         PatchKind::Merge => patch::merge_patch(object, patch).map_err(Status::bad_request),
         PatchKind::Strategic | PatchKind::Apply => {
             match schema::patch_schema(&key.kind.api_version(), key.kind.name()) {

@@ -1,7 +1,7 @@
 //! Takes one request to the code that answers it, and writes the audit record.
 
 use crate::{
-    Actor, Audit, Store, audit, conversion, create, defined, delete, eviction, patching, rbac, read, token,
+    Actor, Audit, Store, apply, audit, conversion, create, defined, delete, eviction, patching, rbac, read, token,
     turn::Turn, update,
 };
 use kubestep_model::{Answer, Dice, Instant, Reply, Request, Status, Verb};
@@ -67,7 +67,7 @@ pub fn serve(
         Ok(()) if request.review.is_some() => {
             Ok(Answer::Json { value: Arc::new(true.into()), warnings: vec![] })
         }
-        Ok(()) => in_version(&mut turn, request),
+        Ok(()) => in_version(&mut turn, request).map(|answer| with_owners(&turn, request, answer)),
     };
     if reply.is_ok() && turn.wrote.is_some() && request.verb.kind() == rbac::CLUSTER_ROLE {
         rbac::sum_up(&mut turn);
@@ -119,6 +119,18 @@ fn in_version(turn: &mut Turn<'_>, request: &Request) -> Reply {
             conversion::reply(answer(turn, &verb), &|object| conversion::shown(object, version))
         }
     }
+}
+
+/// The answer to a read with the owners of all fields, if they are wanted.
+fn with_owners(turn: &Turn<'_>, request: &Request, mut answer: Answer) -> Answer {
+    if request.owners {
+        match &mut answer {
+            Answer::Object { object, .. } => apply::show_owners(turn, object),
+            Answer::List { items, .. } => items.iter_mut().for_each(|o| apply::show_owners(turn, o)),
+            Answer::Json { .. } => {}
+        }
+    }
+    answer
 }
 
 fn answer(turn: &mut Turn<'_>, verb: &Verb) -> Reply {

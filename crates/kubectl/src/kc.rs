@@ -47,6 +47,8 @@ pub struct Kc<'a> {
     pub field_manager: Option<Arc<str>>,
     /// In whose name everything is asked, by `--as`.
     pub user: Option<Arc<User>>,
+    /// Whether everything that is read shows who owns which fields.
+    pub owners: bool,
 }
 
 impl<'a> Kc<'a> {
@@ -73,6 +75,7 @@ impl<'a> Kc<'a> {
             defined: None,
             field_manager: None,
             user: None,
+            owners: false,
         }
     }
 
@@ -104,6 +107,7 @@ impl<'a> Kc<'a> {
         self.warned.clear();
         self.unknown_fields = true;
         self.defined = None;
+        self.owners = false;
     }
 
     /// How many pieces were printed so far.
@@ -167,6 +171,7 @@ impl<'a> Kc<'a> {
         if request.user.is_none() {
             request.user.clone_from(&self.user);
         }
+        request.owners |= self.owners && matches!(request.verb, Verb::Get { .. } | Verb::List { .. });
         let deprecated = request.verb.kind() == Kind::Endpoints;
         let told = self.turn(ClientAsk::Api(request))?;
         if deprecated {

@@ -149,6 +149,8 @@ pub struct Request {
     pub user: Option<Arc<User>>,
     /// Only whether it would be allowed is asked; for this verb (and subresource, behind a slash).
     pub review: Option<Arc<str>>,
+    /// Whether what is read shows who owns which fields (`managedFields`).
+    pub owners: bool,
 }
 
 /// Somebody who asks.
@@ -170,6 +172,7 @@ impl From<Verb> for Request {
             force: false,
             user: None,
             review: None,
+            owners: false,
         }
     }
 }

@@ -28,9 +28,15 @@ impl Policy {
         }
     }
 
+    /// The minor version; what is younger than this release is judged as the latest.
+    fn minor(&self) -> u32 {
+        let minor = self.version.strip_prefix("v1.").and_then(|minor| minor.parse().ok());
+        minor.unwrap_or(checks::LATEST).min(checks::LATEST)
+    }
+
     /// What is wrong with a pod by this policy, as one text.
     fn violation(&self, metadata: &Value, spec: &Value) -> Option<String> {
-        let reasons = checks::all(&self.level, metadata, spec);
+        let reasons = checks::all(&self.level, self.minor(), metadata, spec);
         let each: Vec<String> =
             reasons.into_iter().map(|(reason, detail)| format!("{reason} ({detail})")).collect();
         let name = format!("{}:{}", self.level, self.version);
@@ -124,7 +130,8 @@ fn warn_of_pods(turn: &mut Turn<'_>, policy: &Policy, namespace: &str) {
     for pod in turn.store.list(Kind::Pod, Some(namespace)) {
         let whole = pod.to_value();
         // Here only the reasons are named, not the containers.
-        let reasons = checks::reasons(&policy.level, &whole["metadata"], &whole["spec"]).join(", ");
+        let reasons =
+            checks::reasons(&policy.level, policy.minor(), &whole["metadata"], &whole["spec"]).join(", ");
         if !reasons.is_empty() {
             if !by_reason.contains_key(&reasons) {
                 order.push(reasons.clone());

@@ -76,7 +76,8 @@ impl Managers {
     }
 
     /// A write that is no apply.
-    fn update(&mut self, place: Place, kind: Kind, old: &Value, new: &Value, name: &str, part: &str) {
+    /// Answers whether it took any fields.
+    fn update(&mut self, place: Place, kind: Kind, old: &Value, new: &Value, name: &str, part: &str) -> bool {
         let mut found = fields::compare(place, old, new);
         for set in [&mut found.added, &mut found.modified, &mut found.removed] {
             fields::strip(set, strategy::has_status(kind), part);
@@ -86,8 +87,10 @@ impl Managers {
         self.take_from_others(name, false, part, &all);
         let mut own = self.of(name, false, part);
         own.retain(|path| !found.removed.contains(path));
+        let took = !changed.is_empty();
         own.extend(changed);
         self.put(name, false, part, own);
+        took
     }
 
     /// An apply that went through: others lose what it changed.
@@ -98,7 +101,7 @@ impl Managers {
         old: &Value,
         new: &Value,
         applied: &Value,
-        name: &str,
+        (name, part): (&str, &str),
     ) {
         let found = fields::compare(place, old, new);
         let mut changed: Set = found.added.union(&found.modified).chain(&found.removed).cloned().collect();
@@ -107,8 +110,8 @@ impl Managers {
             let step = |name: &str| fields::Step::Field(name.into());
             changed.remove(&vec![step("metadata"), step("annotations"), step(LAST_APPLIED)]);
         }
-        self.take_from_others(name, true, "", &changed);
-        self.put(name, true, "", set_of(place, kind, applied));
+        self.take_from_others(name, true, part, &changed);
+        self.put(name, true, part, set_of(place, kind, applied, part));
     }
 
     /// As an object's `managedFields` shows them.
@@ -146,9 +149,9 @@ impl Managers {
 }
 
 /// What an applied object sets, without what nobody owns.
-pub(crate) fn set_of(place: Place, kind: Kind, applied: &Value) -> Set {
+pub(crate) fn set_of(place: Place, kind: Kind, applied: &Value, part: &str) -> Set {
     let mut set = fields::of_object(place, applied);
-    fields::strip(&mut set, strategy::has_status(kind), "");
+    fields::strip(&mut set, strategy::has_status(kind), part);
     set
 }
 
@@ -175,7 +178,11 @@ pub(crate) fn of(store: &Store, key: &Key, place: Place) -> Managers {
         replay(&mut managers, entry, place, &old, &new);
     }
     if !known && let Some(there) = store.get(key) {
-        managers.update(place, key.kind, &nothing(key.kind), &there.to_value(), "before-first-apply", "");
+        let began = there.meta().creation_timestamp.and_then(|t| serde_json::to_value(t).ok());
+        managers.update(place, key.kind, &nothing(key.kind), &there.to_value(), maker(key), "");
+        for manager in &mut managers.0 {
+            manager.time = began.as_ref().and_then(Value::as_str).map(str::to_owned);
+        }
     }
     managers
 }
@@ -184,18 +191,39 @@ fn replay(managers: &mut Managers, entry: &LogEntry, place: Place, old: &Value, 
     let kind = entry.key.kind;
     let before = managers.0.clone();
     match entry.by.as_deref() {
-        Some(Write::Applied { manager, object }) => managers.apply(place, kind, old, new, object, manager),
+        Some(Write::Applied { manager, object }) => {
+            managers.apply(place, kind, old, new, object, (manager, entry.part));
+        }
         Some(Write::Managers(there)) => *managers = Managers::from_json(there),
-        Some(Write::Updated(manager)) => managers.update(place, kind, old, new, manager, entry.part),
-        None => managers.update(place, kind, old, new, name_of(&entry.who), entry.part),
+        Some(Write::Updated(manager)) => updated(managers, entry, place, old, new, manager),
+        None => updated(managers, entry, place, old, new, name_of(&entry.who)),
     }
     // An apply that changes nothing in the object has no time.
     let time = serde_json::to_value(entry.at.to_time()).unwrap_or_default();
     let changed = compared(place, old, new);
-    for manager in managers.0.iter_mut().filter(|m| changed && m.time.is_none()) {
+    for manager in managers.0.iter_mut().filter(|m| changed && m.time.is_none() && m.subresource != "scale") {
         if !before.iter().any(|b| b.name == manager.name && b.applies == manager.applies) {
             manager.time = time.as_str().map(str::to_owned);
         }
+    }
+}
+
+/// A write that is no apply: who took a field by it, took it now. The scale has no times.
+fn updated(managers: &mut Managers, entry: &LogEntry, place: Place, old: &Value, new: &Value, name: &str) {
+    let took = managers.update(place, entry.key.kind, old, new, name, entry.part);
+    let own = managers.0.iter_mut().find(|m| m.is(name, false, entry.part));
+    if let Some(own) = own.filter(|_| took && entry.part != "scale") {
+        let time = serde_json::to_value(entry.at.to_time()).unwrap_or_default();
+        own.time = time.as_str().map(str::to_owned);
+    }
+}
+
+/// Who made what was there before anything was written.
+fn maker(key: &Key) -> &'static str {
+    match key.kind {
+        Kind::Node | Kind::Lease => "kubelet",
+        Kind::ServiceAccount | Kind::ConfigMap => "kube-controller-manager",
+        _ => "kube-apiserver",
     }
 }
 

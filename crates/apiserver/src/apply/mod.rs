@@ -8,7 +8,7 @@ mod managers;
 mod merge;
 mod typed;
 
-use crate::{create, decode, defined, refuse, store::Write, turn::Turn, update};
+use crate::{create, decode, defined, refuse, store::Write, strategy, turn::Turn, update};
 use fields::Set;
 use kubestep_model::arrange::Arrange;
 use kubestep_model::{
@@ -25,9 +25,21 @@ const KUBECTL: &str = "kubectl";
 
 /// PATCH of an object with what an applier wants of it.
 pub(crate) fn apply(turn: &mut Turn<'_>, key: &Key, part: Subresource, applied: &Value) -> Reply {
-    if part != Subresource::None {
-        return Err(refuse::method_not_allowed(key.kind, &key.name));
-    }
+    let of_status;
+    let applied = match part {
+        Subresource::None => applied,
+        Subresource::Status if strategy::has_status(key.kind) => {
+            of_status = status_alone(applied);
+            &of_status
+        }
+        Subresource::Status => return Err(refuse::no_such_resource()),
+        Subresource::Scale if applied["kind"] != "Scale" => {
+            let kind = applied["kind"].as_str().unwrap_or_default();
+            let version = applied["apiVersion"].as_str().unwrap_or_default();
+            return Err(Status::bad_request(format!("invalid object type: {version}, Kind={kind}")));
+        }
+        _ => return Err(refuse::method_not_allowed(key.kind, &key.name)),
+    };
     let Some(manager) = turn.manager.clone().filter(|m| !m.is_empty()) else {
         let text = "PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: Required value: is required for apply patch";
         return Err(Status::new(422, Reason::Invalid, text));
@@ -44,8 +56,9 @@ pub(crate) fn apply(turn: &mut Turn<'_>, key: &Key, part: Subresource, applied: 
     })?;
     turn.by = Some(Arc::new(Write::Applied { manager: manager.clone(), object: Arc::new(applied.clone()) }));
     match turn.store.get(key).cloned() {
+        None if part == Subresource::Status => Err(Status::not_found(key.kind, &key.name)),
         None => make(turn, key, applied),
-        Some(old) => change(turn, key, place, applied, &manager, old),
+        Some(old) => change(turn, key, place, applied, (&manager, part), old),
     }
 }
 
@@ -55,6 +68,20 @@ fn place_of(turn: &Turn<'_>, kind: Kind) -> Option<Place> {
         Some(spoken) => Some(schema::defined_place(spoken.schema())),
         None => schema::place(&kind.api_version(), kind.name()),
     }
+}
+
+/// Of what is applied to a status nothing else counts.
+fn status_alone(applied: &Value) -> Value {
+    let meta = &applied["metadata"];
+    let mut alone = serde_json::json!({"apiVersion": applied["apiVersion"], "kind": applied["kind"],
+        "metadata": {"name": meta["name"]}});
+    if !meta["namespace"].is_null() {
+        alone["metadata"]["namespace"] = meta["namespace"].clone();
+    }
+    if !applied["status"].is_null() {
+        alone["status"] = applied["status"].clone();
+    }
+    alone
 }
 
 fn make(turn: &mut Turn<'_>, key: &Key, applied: &Value) -> Reply {
@@ -73,7 +100,7 @@ fn change(
     key: &Key,
     place: Place,
     applied: &Value,
-    manager: &str,
+    (manager, part): (&str, Subresource),
     old: Object,
 ) -> Reply {
     let live = match &turn.spoken {
@@ -81,11 +108,12 @@ fn change(
         None => old.to_value(),
     };
     let before = managers::of(&turn.store, key, place);
-    let set = managers::set_of(place, key.kind, applied);
+    let set = managers::set_of(place, key.kind, applied, part.name());
     let merged = merge::merge(place, &live, applied);
     // What this applier set before and sets no longer goes, unless another owns it, too.
-    let mut gone = before.of(manager, true, "");
-    let others = || before.0.iter().filter(|m| !(m.applies && m.name == manager && m.subresource.is_empty()));
+    let mut gone = before.of(manager, true, part.name());
+    let others =
+        || before.0.iter().filter(|m| !(m.applies && m.name == manager && m.subresource == part.name()));
     let inside = |path: &fields::Path, set: &Set| {
         set.range(path.clone()..).next().is_some_and(|p| p.starts_with(path))
     };
@@ -94,16 +122,16 @@ fn change(
     if !turn.force {
         refuse_conflicts(key.kind, place, &live, &merged, others(), manager)?;
     }
-    if manager == KUBECTL && old.meta().annotations.contains_key(LAST_APPLIED) {
+    if manager == KUBECTL && part == Subresource::None && old.meta().annotations.contains_key(LAST_APPLIED) {
         merged["metadata"]["annotations"][LAST_APPLIED] = last_applied(applied).into();
     }
     let decoded = decode::patched(turn, key.kind, merged, PatchKind::Apply, applied)?;
     update::check_patched_names(&decoded.object, &old)?;
     let mut after = before.clone();
-    after.apply(place, key.kind, &live, &decoded.object.to_value(), applied, manager);
+    after.apply(place, key.kind, &live, &decoded.object.to_value(), applied, (manager, part.name()));
     // Who owns what is a part of the object.
     turn.rewrite = after != before;
-    let object = update::store_changed(turn, decoded, old, Subresource::None)?;
+    let object = update::store_changed(turn, decoded, old, part)?;
     Ok(with_managers(turn, key, object))
 }
 
@@ -168,14 +196,19 @@ fn last_applied(applied: &Value) -> String {
 
 /// The answer to an apply shows who owns what.
 fn with_managers(turn: &mut Turn<'_>, key: &Key, mut object: Object) -> Answer {
-    let kind = key.kind;
-    if let Some(place) = place_of(turn, kind) {
-        let managers: Managers = managers::of(&turn.store, key, place);
-        if let Value::Object(entries) =
-            serde_json::json!({"managedFields": managers.to_json(turn.version.unwrap_or(kind))})
-        {
-            object.meta_mut().rest.extend(entries);
-        }
-    }
+    debug_assert_eq!(object.kind(), key.kind);
+    show_owners(turn, &mut object);
     turn.show(object)
+}
+
+/// Gives an object its `managedFields`, worked out from how it came to be.
+pub(crate) fn show_owners(turn: &Turn<'_>, object: &mut Object) {
+    let (kind, key) = (object.kind(), object.key());
+    let Some(place) = place_of(turn, kind) else { return };
+    let managers: Managers = managers::of(&turn.store, &key, place);
+    let shown = managers.to_json(turn.version.unwrap_or(kind));
+    let Value::Object(entries) = serde_json::json!({"managedFields": shown}) else { return };
+    if !managers.0.is_empty() {
+        object.meta_mut().rest.extend(entries);
+    }
 }

@@ -246,7 +246,7 @@ fn controller(spec: &mut Map<String, Value>, labels: &mut Labels) {
         template(spec);
     }
     fill(spec, json!({"replicas": 1}));
-    let of_template = spec["template"]["metadata"]["labels"].clone();
+    let of_template = spec.get("template").map(|t| t["metadata"]["labels"].clone()).unwrap_or_default();
     if of_template.is_object() {
         fill(spec, json!({"selector": of_template}));
         if labels.is_empty() {

@@ -54,7 +54,8 @@ pub(crate) fn check(turn: &Turn<'_>, new: &Object, old: Option<&Object>) -> Resu
             let key = Key::new(kind, at, text(&role, "name"));
             match turn.store.get(&key) {
                 Some(Object::Custom(role)) => part(role, "rules").to_vec(),
-                _ => return Err(Status::not_found(kind, &key.name)),
+                // The error of the role is told as one of the binding.
+                _ => return Err(Status::not_found(custom.kind, &key.name)),
             }
         }
         _ => return Ok(()),

@@ -26,7 +26,10 @@ pub(crate) fn exchange(command: &str, turn: &ClientTurn, store: &Store) -> Optio
     let verb = method(&request.verb);
     let new = is_new(request, reply, turn.at, store);
     let mut record = json!({"verb": verb, "path": path(command, request), "code": code(verb, reply, new)});
-    if let Err(status) = reply {
+    let hidden = verb == "POST" && is_typed(command);
+    if let Err(status) = reply
+        && !hidden
+    {
         let mut say = |name: &str, text: String| {
             if !text.is_empty() {
                 record[name] = text.into();
@@ -54,7 +57,7 @@ pub(crate) fn exchange(command: &str, turn: &ClientTurn, store: &Store) -> Optio
         }
     }
     let made = match reply {
-        Ok(Answer::Object { object, .. }) if (verb == "POST" || new) && !request.dry_run => {
+        Ok(Answer::Object { object, .. }) if (verb == "POST" || new) && !request.dry_run && !hidden => {
             Some(object.key())
         }
         _ => None,
@@ -66,6 +69,18 @@ pub(crate) fn exchange(command: &str, turn: &ClientTurn, store: &Store) -> Optio
         made,
         objects: objects(reply),
     })
+}
+
+/// Whether a command makes its object through a typed client. These speak protobuf, so a record of what went over the
+/// wire holds neither what was made nor why it was refused.
+fn is_typed(command: &str) -> bool {
+    let words: Vec<&str> = command.split_whitespace().filter(|w| *w != "kubectl").collect();
+    let from_file = words.iter().any(|w| *w == "-f" || w.starts_with("-f=") || w.starts_with("--filename"));
+    match words.as_slice() {
+        ["create", kind, ..] => !from_file && !kind.starts_with('-'),
+        ["autoscale", ..] => true,
+        _ => false,
+    }
 }
 
 /// From a commit to the answer at most; commands are further apart.
@@ -190,6 +205,8 @@ fn validation(verb: &str, words: &[&str], request: &Request) -> Option<&'static 
     let flag = words.iter().find_map(|w| w.strip_prefix("--validate="));
     let reads_files = matches!(verb, "apply" | "create" | "replace");
     match flag {
+        // Nothing that a person wrote is sent here.
+        _ if matches!(verb, "autoscale" | "expose") => None,
         _ if request.strict => Some("Strict"),
         Some("warn") if reads_files => Some("Warn"),
         Some("false" | "ignore") if reads_files => Some("Ignore"),

@@ -69,6 +69,7 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
             "Required resource not specified.\nUse \"kubectl explain <resource>\" for a detailed description of that resource (e.g. kubectl explain pods).",
         ));
     }
+    kc.owners = args.on("show-managed-fields") && !format.is_human();
     let select = Select { types_alone: true, ..Select::from(args, &args.words) };
     if args.on("watch") || args.on("watch-only") {
         return watch::run(kc, args, &format, &select);

@@ -34,28 +34,41 @@ const VOLUMES: [&str; 9] = [
     "secret",
     "image",
 ];
-const SAFE_SYSCTLS: [&str; 10] = [
-    "kernel.shm_rmid_forced",
-    "net.ipv4.ip_local_port_range",
-    "net.ipv4.ip_local_reserved_ports",
-    "net.ipv4.ip_unprivileged_port_start",
-    "net.ipv4.ping_group_range",
-    "net.ipv4.tcp_fin_timeout",
-    "net.ipv4.tcp_keepalive_intvl",
-    "net.ipv4.tcp_keepalive_probes",
-    "net.ipv4.tcp_keepalive_time",
-    "net.ipv4.tcp_syncookies",
+/// Each with the minor version of the policy from which on it is safe.
+const SAFE_SYSCTLS: [(&str, u32); 14] = [
+    ("kernel.shm_rmid_forced", 0),
+    ("net.ipv4.ip_local_port_range", 0),
+    ("net.ipv4.ip_unprivileged_port_start", 0),
+    ("net.ipv4.ping_group_range", 0),
+    ("net.ipv4.tcp_syncookies", 0),
+    ("net.ipv4.ip_local_reserved_ports", 27),
+    ("net.ipv4.tcp_fin_timeout", 29),
+    ("net.ipv4.tcp_keepalive_intvl", 29),
+    ("net.ipv4.tcp_keepalive_probes", 29),
+    ("net.ipv4.tcp_keepalive_time", 29),
+    ("net.ipv4.tcp_rmem", 32),
+    ("net.ipv4.tcp_wmem", 32),
+    ("net.ipv4.tcp_notsent_lowat", 37),
+    ("net.ipv4.tcp_slow_start_after_idle", 37),
 ];
-const SELINUX_TYPES: [&str; 6] =
-    ["", "container_t", "container_init_t", "container_kvm_t", "container_engine_t", "container_user_t"];
+const SELINUX_TYPES: [(&str, u32); 5] = [
+    ("", 0),
+    ("container_t", 0),
+    ("container_init_t", 0),
+    ("container_kvm_t", 0),
+    ("container_engine_t", 31),
+];
 
-/// What a level finds.
-pub(super) fn all(level: &str, metadata: &Value, spec: &Value) -> Vec<Found> {
+/// The version of the policies that is the latest.
+pub(super) const LATEST: u32 = 37;
+
+/// What a level finds at a minor version of the policies.
+pub(super) fn all(level: &str, minor: u32, metadata: &Value, spec: &Value) -> Vec<Found> {
     match level {
-        "baseline" => baseline(metadata, spec, false),
+        "baseline" => baseline(metadata, spec, minor, false),
         "restricted" => {
-            let mut found = baseline(metadata, spec, true);
-            found.extend(restricted(spec));
+            let mut found = baseline(metadata, spec, minor, true);
+            found.extend(restricted(spec, minor));
             found
         }
         _ => vec![],
@@ -63,8 +76,8 @@ pub(super) fn all(level: &str, metadata: &Value, spec: &Value) -> Vec<Found> {
 }
 
 /// The reasons alone.
-pub(super) fn reasons(level: &str, metadata: &Value, spec: &Value) -> Vec<String> {
-    all(level, metadata, spec).into_iter().map(|(reason, _)| reason.to_owned()).collect()
+pub(super) fn reasons(level: &str, minor: u32, metadata: &Value, spec: &Value) -> Vec<String> {
+    all(level, minor, metadata, spec).into_iter().map(|(reason, _)| reason.to_owned()).collect()
 }
 
 fn containers(spec: &Value) -> impl Iterator<Item = &Value> {
@@ -111,10 +124,11 @@ fn is_windows(spec: &Value) -> bool {
 }
 
 /// What `baseline` finds; under `restricted` some of its checks are replaced by stricter ones.
-fn baseline(metadata: &Value, spec: &Value, replaced: bool) -> Vec<Found> {
+fn baseline(metadata: &Value, spec: &Value, minor: u32, replaced: bool) -> Vec<Found> {
     let mut found = vec![];
     found.extend(app_armor(metadata, spec));
-    if !replaced {
+    // A stricter check that is younger than the version does not replace anything.
+    if !replaced || minor < 22 {
         found.extend(capabilities(spec, "non-default capabilities", &BASELINE_CAPABILITIES, false));
     }
     found.extend(host_namespaces(spec));
@@ -122,38 +136,77 @@ fn baseline(metadata: &Value, spec: &Value, replaced: bool) -> Vec<Found> {
         found.extend(host_paths(spec));
     }
     found.extend(host_ports(spec));
+    if minor >= 34 {
+        found.extend(hosts(spec));
+    }
     found.extend(of_containers(
         "privileged",
         &named(spec, |c| c["securityContext"]["privileged"] == true),
         "must not set securityContext.privileged=true",
     ));
-    found.extend(proc_mount(spec));
-    found.extend(selinux(spec));
-    if !replaced {
+    let own_users = minor >= 35 && spec["hostUsers"] == false;
+    if replaced || !own_users {
+        found.extend(proc_mount(spec));
+    }
+    found.extend(selinux(spec, minor));
+    if !replaced && minor >= 19 {
         found.extend(seccomp_baseline(spec));
     }
-    found.extend(sysctls(spec));
+    found.extend(sysctls(spec, minor));
     found.extend(host_process(spec));
     found
 }
 
-fn restricted(spec: &Value) -> Vec<Found> {
+fn restricted(spec: &Value, minor: u32) -> Vec<Found> {
     let mut found = vec![];
-    if !is_windows(spec) {
+    // Older versions of the policies did not know that there are other systems.
+    let skipped = is_windows(spec) && minor >= 25;
+    if !skipped && minor >= 8 {
         found.extend(of_containers(
             "allowPrivilegeEscalation != false",
             &named(spec, |c| c["securityContext"]["allowPrivilegeEscalation"] != false),
             "must set securityContext.allowPrivilegeEscalation=false",
         ));
+    }
+    if !skipped && minor >= 22 {
         found.extend(capabilities(spec, "unrestricted capabilities", &["NET_BIND_SERVICE"], true));
     }
     found.extend(restricted_volumes(spec));
-    found.extend(non_root(spec));
-    found.extend(run_as_user(spec));
-    if !is_windows(spec) {
+    let own_users = minor >= 35 && spec["hostUsers"] == false;
+    if !own_users {
+        found.extend(non_root(spec));
+        if minor >= 23 {
+            found.extend(run_as_user(spec));
+        }
+    }
+    if !skipped && minor >= 19 {
         found.extend(seccomp_restricted(spec));
     }
     found
+}
+
+/// Probes and hooks that ask another host than the pod's own.
+fn hosts(spec: &Value) -> Option<Found> {
+    let asked = |c: &Value| -> Vec<String> {
+        let probes = ["livenessProbe", "readinessProbe", "startupProbe"].iter().map(|name| &c[*name]);
+        let hooks = ["postStart", "preStop"].iter().map(|name| &c["lifecycle"][*name]);
+        let hosts = probes.chain(hooks).flat_map(|p| [&p["httpGet"]["host"], &p["tcpSocket"]["host"]]);
+        hosts.map(|host| text(host).to_owned()).filter(|host| !host.is_empty()).collect()
+    };
+    let names = sorted(named(spec, |c| !asked(c).is_empty()).into_iter().map(str::to_owned).collect());
+    let hosts = sorted(containers(spec).flat_map(asked).collect());
+    let list = |all: &[String]| quoted(&all.iter().map(String::as_str).collect::<Vec<_>>());
+    (!names.is_empty()).then(|| {
+        let detail = format!(
+            "{} {} {} {} {}",
+            plural("container", names.len()),
+            list(&names),
+            if names.len() == 1 { "uses" } else { "use" },
+            plural("probe or lifecycle host", hosts.len()),
+            list(&hosts)
+        );
+        ("probe or lifecycle host", detail)
+    })
 }
 
 fn app_armor(metadata: &Value, spec: &Value) -> Option<Found> {
@@ -246,12 +299,12 @@ fn proc_mount(spec: &Value) -> Option<Found> {
     of_containers("procMount", &names, &format!("must not set securityContext.procMount to {values}"))
 }
 
-fn selinux(spec: &Value) -> Option<Found> {
+fn selinux(spec: &Value, minor: u32) -> Option<Found> {
     let wrong = |context: &Value| -> Vec<String> {
         let options = &context["seLinuxOptions"];
         let mut wrong = vec![];
         let kind = text(&options["type"]);
-        if !SELINUX_TYPES.contains(&kind) {
+        if !SELINUX_TYPES.iter().any(|(known, since)| *known == kind && minor >= *since) {
             wrong.push(format!("type \"{kind}\""));
         }
         for part in ["user", "role"] {
@@ -330,14 +383,11 @@ fn seccomp_restricted(spec: &Value) -> Option<Found> {
     Some((REASON, format!("pod or {} {must}", these(&silent))))
 }
 
-fn sysctls(spec: &Value) -> Option<Found> {
+fn sysctls(spec: &Value, minor: u32) -> Option<Found> {
     let set = spec["securityContext"]["sysctls"].as_array().cloned().unwrap_or_default();
+    let safe = |name: &str| SAFE_SYSCTLS.iter().any(|(known, since)| *known == name && minor >= *since);
     let names = set.iter().map(|s| text(&s["name"]).to_owned());
-    let bad: Vec<String> = names
-        .filter(|n| {
-            !SAFE_SYSCTLS.contains(&n.as_str()) && n != "net.ipv4.tcp_rmem" && n != "net.ipv4.tcp_wmem"
-        })
-        .collect();
+    let bad: Vec<String> = names.filter(|n| !safe(n)).collect();
     (!bad.is_empty()).then(|| ("forbidden sysctls", bad.join(", ")))
 }
 
@@ -421,7 +471,7 @@ mod tests {
     use serde_json::json;
 
     fn said(level: &str, spec: Value) -> Vec<String> {
-        all(level, &Value::Null, &spec).into_iter().map(|(r, d)| format!("{r} ({d})")).collect()
+        all(level, LATEST, &Value::Null, &spec).into_iter().map(|(r, d)| format!("{r} ({d})")).collect()
     }
 
     #[test]
@@ -441,6 +491,15 @@ mod tests {
         );
         assert!(said("baseline", json!({"containers": [{"name": "a"}]})).is_empty());
         assert!(said("privileged", json!({"hostPID": true})).is_empty());
+    }
+
+    #[test]
+    fn older_policies_know_less() {
+        let at = |minor: u32, spec: &Value| all("restricted", minor, &Value::Null, spec).len();
+        let spec = json!({"securityContext": {"runAsUser": 0, "sysctls": [{"name": "net.ipv4.tcp_rmem"}]},
+            "containers": [{"name": "a", "livenessProbe": {"httpGet": {"host": "x"}}}]});
+        let counts: Vec<usize> = [7, 18, 22, 23, 32, 34].iter().map(|minor| at(*minor, &spec)).collect();
+        assert_eq!(counts, [2, 3, 5, 6, 5, 6]);
     }
 
     #[test]
