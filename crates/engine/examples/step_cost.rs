@@ -53,6 +53,17 @@ fn main() {
     doc.text = doc.text.replace("replicas: 2", &format!("replicas: {pods}"));
     let check = doc.clone();
     page.time("check", 20, || Command::Check { doc: check.clone(), version: 1 });
+    let mut many = check.clone();
+    let one = many.text.clone();
+    many.text = (0..50)
+        .map(|i| one.replace("name: app", &format!("name: app-{i}")))
+        .collect::<Vec<_>>()
+        .join("\n---\n");
+    let lines = many.text.lines().count();
+    page.time(&format!("check of 50 times this file, {lines} lines"), 20, || Command::Check {
+        doc: many.clone(),
+        version: 1,
+    });
     page.time("apply", 1, || Command::Apply { doc: doc.clone() });
     page.time("until calm", 1, || Command::UntilCalm);
     page.time("scale", 1, || Command::Kubectl {

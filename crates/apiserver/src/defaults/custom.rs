@@ -71,6 +71,7 @@ pub(super) fn custom(custom: &mut Custom) {
             | "PodDisruptionBudget"
             | "NetworkPolicy"
             | "CSIDriver"
+            | "IngressClass"
     ) {
         return;
     }
@@ -95,6 +96,11 @@ pub(super) fn custom(custom: &mut Custom) {
         "LimitRange" => limit_range(spec),
         "NetworkPolicy" => network_policy(spec),
         "CSIDriver" => fill(spec, csi_driver()),
+        "IngressClass" => {
+            if let Some(Value::Object(parameters)) = spec.get_mut("parameters") {
+                fill(parameters, json!({"scope": "Cluster"}));
+            }
+        }
         _ => {}
     }
     if kind == "Job" && custom.metadata.labels.is_empty() {

@@ -78,7 +78,7 @@ fn may(
     namespace: &str,
     name: &str,
 ) -> bool {
-    let namespace = if kind.namespaced() { namespace } else { "" };
+    // A binding in a namespace may be allowed there, also to a cluster role.
     let asked = Asked { verb, kind, subresource: "", namespace, name };
     allows(&turn.store, user, groups, &asked, &mut Found::default())
 }

@@ -44,6 +44,7 @@ fn counts(kind: &str) -> bool {
             | "PodDisruptionBudget"
             | "HorizontalPodAutoscaler"
             | "PriorityClass"
+            | "PodTemplate"
             | "FlowSchema"
             | "PriorityLevelConfiguration"
             | "MutatingWebhookConfiguration"

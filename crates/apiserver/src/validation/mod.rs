@@ -128,6 +128,11 @@ pub(crate) fn changed_object(turn: &Turn<'_>, new: &Object, old: &Object) -> Res
         (Object::Service(new), Object::Service(old)) => {
             errors.append(service::service(new, &whole, Some(old)))
         }
+        // What is for life is told first here.
+        (Object::Secret(_), Object::Secret(_)) | (Object::ConfigMap(_), Object::ConfigMap(_)) => {
+            errors.append(core::changed(new, old, &whole));
+            errors.append(core::object(new, &whole));
+        }
         _ => {
             errors.append(core::object(new, &whole));
             errors.append(core::changed(new, old, &whole));
