@@ -41,6 +41,7 @@ async function traced(work) {
     page_longest_task_ms: round(most(millis(page, "dur"))),
     page_tasks_over_50_ms_cpu: millis(page, "tdur").filter((n) => n > 50).length,
     simulator_cpu_ms: round(millis(worker, "tdur").reduce((a, b) => a + b, 0)),
+    simulator_longest_task_cpu_ms: round(most(millis(worker, "tdur"))),
   }];
 }
 
@@ -96,6 +97,9 @@ spec:
     spec: {containers: [{name: main, image: "registry.example.com/checkout:1.9.1"}]}
 `;
 
+// Documents of ten lines each.
+const many = (count) => Array.from({ length: count }, (_, i) => `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c${i}\n  labels:\n    app: many\ndata:\n  a: "1"\n  b: "2"\n---\n`).join("");
+
 await start();
 try {
   // The first picture: from the navigation to the drawn board, from a warm HTTP cache.
@@ -138,6 +142,30 @@ try {
       say(`${replicas} replicas, typing 40 characters`, { ...(await pictures(page.tab)), ...typing });
     });
   }
+
+  // A hundred edits at eight keys a second in a file of a thousand lines.
+  await visit(async (page) => {
+    await page.write(many(100).trimEnd());
+    const lines = (await page.tab.locator(".cm-lineNumbers").count()) ? 1000 : 0;
+    await page.tab.waitForTimeout(2000);
+    await page.manifest.focus();
+    await page.tab.keyboard.press("Control+End");
+    await watch(page.tab);
+    const [, typing] = await traced(() => page.tab.keyboard.type("# ".padEnd(100, "a comment in the middle of a long file "), { delay: 125 }));
+    say("100 edits at 8 keys a second in 1,000 lines", { lines, ...(await pictures(page.tab)), ...typing });
+  });
+
+  // The check of a file of fifty documents, in the simulator's thread.
+  await visit(async (page) => {
+    await page.write(many(50));
+    await page.tab.waitForTimeout(2000);
+    const [, check] = await traced(async () => {
+      await page.write(many(50) + "# again\n");
+      await page.until("it was checked", async () => (await page.tab.locator(".strip").allInnerTexts()).some((t) => /50 new/.test(t)));
+      await page.tab.waitForTimeout(500);
+    });
+    say("a check of 50 documents", check);
+  });
 
   await visit(async (page) => {
     for (let i = 0; i < 7; i++) await page.button("+ node").click();

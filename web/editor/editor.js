@@ -1,7 +1,7 @@
 // The editor behind a few functions: CodeMirror with YAML, marks for problems and notes, and the page's own colours.
 // Loaded after the page is alive; until then (and for very long files) a plain textarea does the work.
 import { EditorState, StateEffect, StateField } from "@codemirror/state";
-import { Decoration, EditorView, drawSelection, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers } from "@codemirror/view";
+import { Decoration, EditorView, drawSelection, highlightActiveLine, highlightActiveLineGutter, hoverTooltip, keymap, lineNumbers, showTooltip } from "@codemirror/view";
 import { defaultKeymap, history, historyKeymap, indentLess, indentMore } from "@codemirror/commands";
 import { HighlightStyle, bracketMatching, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
 import { yaml } from "@codemirror/lang-yaml";
@@ -45,6 +45,46 @@ function leaving() {
   ];
 }
 
+// What is known of a field: asked with the pointer over it, or with F1 at the caret; said when the answer comes.
+const setHelp = StateEffect.define();
+const helpAt = StateField.define({
+  create: () => null,
+  update(value, tr) {
+    for (const e of tr.effects) if (e.is(setHelp)) return e.value;
+    return tr.docChanged || tr.selection ? null : value;
+  },
+  provide: (f) => showTooltip.from(f),
+});
+function card(lines) {
+  const dom = document.createElement("div");
+  dom.className = "field-help";
+  dom.setAttribute("role", "status");
+  lines.forEach((line, i) => {
+    const p = document.createElement(i === 0 ? "b" : "p");
+    p.textContent = line;
+    dom.append(p);
+  });
+  return dom;
+}
+function helping(editor, ask) {
+  const at = (view, pos) => {
+    const line = view.state.doc.lineAt(pos);
+    ask(line.number, pos - line.from + 1);
+  };
+  return [
+    helpAt,
+    hoverTooltip((view, pos) => {
+      editor.waits?.(null);
+      at(view, pos);
+      return new Promise((tell) => { editor.waits = (lines) => { editor.waits = null; tell(lines && lines.length ? { pos, above: true, create: () => ({ dom: card(lines) }) } : null); }; });
+    }, { hoverTime: 450 }),
+    keymap.of([
+      { key: "F1", preventDefault: true, run: (view) => { editor.waits?.(null); editor.caretHelp = view.state.selection.main.head; at(view, editor.caretHelp); return true; } },
+      { key: "Escape", run: (view) => { if (!view.state.field(helpAt)) return false; view.dispatch({ effects: setHelp.of(null) }); return true; } },
+    ]),
+  ];
+}
+
 // Very long text that comes as one piece of typing (an input method, a script) is put in as a change of the document:
 // the browser would first build all of it as elements.
 const long = EditorView.domEventHandlers({
@@ -58,14 +98,14 @@ const long = EditorView.domEventHandlers({
   },
 });
 
-// change(text), apply(): what the page is told. Each file has a state of its own: caret, place and what can be undone.
-export function create(parent, key, text, label, change, apply) {
+// change(text), apply(), ask(line, column): what the page is told. Each file has a state of its own: caret, place and what can be undone.
+export function create(parent, key, text, label, change, apply, ask) {
   const editor = { key, quiet: false, states: new Map(), fresh: (doc) => EditorState.create({ doc, extensions }) };
   const extensions = [
     lineNumbers(), history(), drawSelection(), indentOnInput(), indentUnit.of("  "), bracketMatching(), closeBrackets(),
     highlightActiveLine(), highlightActiveLineGutter(), highlightSelectionMatches(), syntaxHighlighting(style), yaml(), lintGutter(), marks,
     keymap.of([{ key: "Mod-Enter", run: () => { apply(); return true; } }]),
-    leaving(), long,
+    helping(editor, ask), leaving(), long,
     keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...historyKeymap, ...searchKeymap]),
     EditorView.contentAttributes.of({ "aria-label": label, spellcheck: "false", tabindex: "0", autocapitalize: "off" }),
     EditorView.updateListener.of((u) => { if (u.docChanged && !editor.quiet) change(u.state.doc.toString()); }),
@@ -140,6 +180,15 @@ export function go(editor, line, column, focus) {
   const at = range(view.state.doc, { line, column, length: 0 }).from;
   view.dispatch({ selection: { anchor: at }, effects: EditorView.scrollIntoView(at, { y: "center" }) });
   if (focus) view.focus();
+}
+
+// The answer to ask(): lines, the first is the field's name; none where there is no field.
+export function help(editor, lines) {
+  if (editor.waits) return editor.waits(lines);
+  const pos = editor.caretHelp;
+  editor.caretHelp = undefined;
+  if (pos === undefined || !lines.length || pos > editor.view.state.doc.length) return;
+  editor.view.dispatch({ effects: setHelp.of({ pos, above: true, create: () => ({ dom: card(lines) }) }) });
 }
 
 export function focus(editor) { editor.view.focus(); }

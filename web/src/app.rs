@@ -9,7 +9,7 @@ use yew::prelude::*;
 
 use crate::browser;
 use crate::components::{
-    BannerRow, Cluster, Desired, Inspector, KeysDialog, ModelsDialog, Sprite, TimePanel, Topbar,
+    BannerRow, Cluster, CourseDialog, Desired, Inspector, KeysDialog, ModelsDialog, Sprite, TimePanel, Topbar,
 };
 use crate::effects;
 use crate::state::{KeyPress, Msg, Open, Phone, State};
@@ -26,7 +26,7 @@ pub(crate) fn App() -> Html {
     let now = state.frame.as_ref().map(|f| f.head.now).unwrap_or_default();
     let what_if = state.frame.as_ref().is_some_and(|f| f.head.what_if);
     // Behind a dialog nothing can be reached.
-    let inert = matches!(state.ui.open, Some(Open::Models | Open::Keys));
+    let inert = matches!(state.ui.open, Some(Open::Models | Open::Keys | Open::Course));
     html! {
         <ContextProvider<Send> context={send.clone()}>
             <Sprite />
@@ -34,7 +34,7 @@ pub(crate) fn App() -> Html {
             <div inert={inert} class={classes!("app", what_if.then_some("is-what-if"), state.playing.then_some("is-playing"))}>
                 <Topbar state={state.clone()} />
                 <div class="banner-row">
-                    { for state.banner.as_ref().map(|b| html! { <BannerRow banner={b.clone()} hello={state.hello.clone()} now={now} /> }) }
+                    { for state.banner.as_ref().map(|b| html! { <BannerRow banner={b.clone()} hello={state.hello.clone()} begun={state.loaded.scenario.clone()} now={now} /> }) }
                 </div>
                 <main class="main">
                     { sides(&state, &send) }
@@ -46,6 +46,7 @@ pub(crate) fn App() -> Html {
                 { phone_tabs(&state, &send) }
             </div>
             if state.ui.open == Some(Open::Models) { <ModelsDialog hello={state.hello.clone()} latencies={state.latencies.clone()} /> }
+            if state.ui.open == Some(Open::Course) { <CourseDialog state={state.clone()} /> }
             if state.ui.open == Some(Open::Keys) { <KeysDialog keys={state.ui.prefs.keys} /> }
         </ContextProvider<Send>>
     }
@@ -78,7 +79,7 @@ fn sides(state: &State, send: &Send) -> Html {
         html! { <button role="tab" aria-selected={(state.ui.side_inspect == inspect).to_string()} onclick={on(send, Msg::Side(inspect))}>{words}</button> }
     };
     html! {
-        <div class="side-tabs"><div class="tabs" role="tablist" aria-label="Side">{ tab(false, "File") }{ tab(true, "Inspector") }</div></div>
+        <div class="side-tabs"><div class="tabs" role="tablist" aria-label="Side">{ tab(false, if state.lesson().is_some() { "Lesson" } else { "File" }) }{ tab(true, "Inspector") }</div></div>
     }
 }
 
@@ -88,7 +89,7 @@ fn phone_tabs(state: &State, send: &Send) -> Html {
     };
     html! {
         <nav aria-label="Panels"><div class="phone-tabs" role="tablist" aria-label="Panels">
-            { tab(Phone::Cluster, "Cluster") }{ tab(Phone::Why, "Why") }{ tab(Phone::File, "File") }{ tab(Phone::Terminal, "Terminal") }
+            { tab(Phone::Cluster, "Cluster") }{ tab(Phone::Why, "Why") }{ tab(Phone::File, if state.lesson().is_some() { "Lesson" } else { "File" }) }{ tab(Phone::Terminal, "Terminal") }
         </div></nav>
     }
 }
@@ -99,6 +100,7 @@ fn begin(send: Send) {
     let tell: effects::Send = Rc::new(move |m| emit.emit(m));
     let (width, height) = browser::size();
     send.emit(Msg::Resized(width, height));
+    send.emit(Msg::Stored(browser::query(), browser::load_run(), browser::load_progress()));
     send.emit(Msg::Start(browser::load_prefs(), browser::load_drafts(), browser::fragment()));
     effects::probe_storage(&tell);
     effects::start_engine(&tell);

@@ -4,7 +4,7 @@ use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::*;
 use web_sys::{Document, Element, HtmlElement, Storage, Window};
 
-use crate::state::{Prefs, StoredDraft};
+use crate::state::{CourseEntry, Prefs, Progress, StoredDraft, StoredRun};
 
 pub(crate) fn window() -> Window {
     web_sys::window().expect_throw("a page has a window")
@@ -60,11 +60,23 @@ pub(crate) fn fragment() -> String {
     window().location().hash().unwrap_or_default()
 }
 
-/// Puts a fragment into the address without a new entry in the history.
+/// The address' query: `?lesson=NAME&step=N`.
+pub(crate) fn query() -> String {
+    window().location().search().unwrap_or_default()
+}
+
+/// Puts a fragment, or a query that begins with `?`, into the address without a new entry in the history. A lesson that
+/// the query names goes when something else is opened; other queries stay.
 pub(crate) fn set_fragment(text: &str) {
     let location = window().location();
-    let path = location.pathname().unwrap_or_default() + &location.search().unwrap_or_default();
-    let address = if text.is_empty() { path } else { format!("{path}#{text}") };
+    let query = query();
+    let kept = if query.contains("lesson=") { "" } else { query.as_str() };
+    let path = location.pathname().unwrap_or_default();
+    let address = match text {
+        "" => format!("{path}{kept}"),
+        query if query.starts_with('?') => format!("{path}{query}"),
+        fragment => format!("{path}{kept}#{fragment}"),
+    };
     if let Ok(history) = window().history() {
         // Refused in some sandboxes; then the address stays as it is.
         history.replace_state_with_url(&JsValue::NULL, "", Some(&address)).ok();
@@ -128,6 +140,8 @@ pub(crate) fn later(millis: i32, work: impl FnOnce() + 'static) {
 
 const PREFS: &str = "kubestep.prefs";
 const DRAFTS: &str = "kubestep.drafts";
+const RUN: &str = "kubestep.run";
+const LESSONS: &str = "kubestep.lessons";
 /// Between a draft's scenario, name and text, and between drafts: characters that YAML does not allow.
 const FIELD: char = '\u{1f}';
 const RECORD: char = '\u{1e}';
@@ -169,4 +183,76 @@ pub(crate) fn store_drafts(scenario: &str, drafts: &[StoredDraft]) -> bool {
     let record = |d: &StoredDraft| format!("{}{FIELD}{}{FIELD}{}", d.scenario, d.name, d.text);
     let text = all.iter().map(record).collect::<Vec<_>>().join(&RECORD.to_string());
     storage().is_some_and(|s| s.set_item(DRAFTS, &text).is_ok())
+}
+
+pub(crate) fn load_run() -> Option<StoredRun> {
+    let text = storage()?.get_item(RUN).ok().flatten()?;
+    let mut fields = text.splitn(4, FIELD).map(str::to_string);
+    let (scenario, address) = (fields.next()?, fields.next()?);
+    Some(StoredRun { scenario, address, step: fields.next()?.parse().ok()?, save: fields.next()? })
+}
+
+/// Keeps a run, or none. Whether it was stored.
+pub(crate) fn store_run(run: Option<&StoredRun>) -> bool {
+    let Some(storage) = storage() else { return false };
+    match run {
+        Some(r) => {
+            let text = format!("{}{FIELD}{}{FIELD}{}{FIELD}{}", r.scenario, r.address, r.step, r.save);
+            storage.set_item(RUN, &text).is_ok()
+        }
+        None => storage.remove_item(RUN).is_ok(),
+    }
+}
+
+/// What was done in lessons: the last one first, then those that were solved.
+pub(crate) fn load_progress() -> Progress {
+    let text = storage().and_then(|s| s.get_item(LESSONS).ok().flatten()).unwrap_or_default();
+    let mut lines = text.lines().map(str::to_string);
+    Progress { last: lines.next().unwrap_or_default(), solved: lines.collect() }
+}
+
+/// Whether it was stored.
+pub(crate) fn store_progress(progress: &Progress) -> bool {
+    let text = format!("{}\n{}", progress.last, progress.solved.join("\n"));
+    storage().is_some_and(|s| s.set_item(LESSONS, &text).is_ok())
+}
+
+/// Fetches a text that lies beside the page. Errors: what the browser says.
+pub(crate) async fn fetch_text(name: &str) -> Result<String, String> {
+    let said =
+        |e: JsValue| e.dyn_ref::<js_sys::Error>().map_or("no answer".into(), |e| String::from(e.message()));
+    let answer = wasm_bindgen_futures::JsFuture::from(window().fetch_with_str(name)).await.map_err(said)?;
+    let answer: web_sys::Response = answer.dyn_into().map_err(said)?;
+    if !answer.ok() {
+        return Err(format!("{name}: {}", answer.status()));
+    }
+    let text = wasm_bindgen_futures::JsFuture::from(answer.text().map_err(said)?).await.map_err(said)?;
+    text.as_string().ok_or_else(|| format!("{name} is no text"))
+}
+
+/// The map of lessons as it lies beside the page.
+pub(crate) fn read_course(text: &str, language: &str) -> Option<Vec<CourseEntry>> {
+    let get =
+        |from: &JsValue, name: &str| js_sys::Reflect::get(from, &name.into()).unwrap_or(JsValue::UNDEFINED);
+    let string = |from: &JsValue, name: &str| get(from, name).as_string().unwrap_or_default();
+    let strings = |from: JsValue| -> Vec<String> {
+        from.dyn_into::<js_sys::Array>()
+            .map(|a| a.iter().filter_map(|v| v.as_string()).collect())
+            .unwrap_or_default()
+    };
+    let map = js_sys::JSON::parse(text).ok()?;
+    let lessons: js_sys::Array = get(&map, "lessons").dyn_into().ok()?;
+    let entry = |lesson: JsValue| {
+        let words = get(&get(&lesson, "words"), language);
+        CourseEntry {
+            id: string(&lesson, "id"),
+            part: string(&words, "part"),
+            chapter: string(&words, "chapter"),
+            title: string(&words, "title"),
+            minutes: get(&lesson, "minutes").as_f64().unwrap_or(0.0) as u32,
+            needs: strings(get(&lesson, "needs")),
+            files: strings(get(&words, "files")),
+        }
+    };
+    Some(lessons.iter().map(entry).collect())
 }

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use js_sys::{Array, Function, Promise, Reflect};
-use kubestep_protocol::{Checked, Severity};
+use kubestep_protocol::{Checked, FieldDoc, Severity};
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
@@ -54,6 +54,8 @@ pub(crate) struct Callbacks {
     pub(crate) change: Closure<dyn FnMut(String)>,
     /// Ctrl-Enter.
     pub(crate) apply: Closure<dyn FnMut()>,
+    /// What stands at this line and column?
+    pub(crate) help: Closure<dyn FnMut(u32, u32)>,
 }
 
 /// An open editor; dropping it takes it away.
@@ -65,8 +67,9 @@ impl Editor {
     /// Opens an editor in an element, with this text of this file.
     pub(crate) fn open(parent: &Element, file: &str, text: &str, callbacks: Callbacks) -> Option<Editor> {
         let (change, apply) = (callbacks.change.as_ref(), callbacks.apply.as_ref());
+        let help = callbacks.help.as_ref();
         let opened =
-            call("create", &[parent, &file.into(), &text.into(), &"Manifest".into(), change, apply])?;
+            call("create", &[parent, &file.into(), &text.into(), &"Manifest".into(), change, apply, help])?;
         OPEN.with(|o| *o.borrow_mut() = Some(opened));
         Some(Editor { _callbacks: callbacks })
     }
@@ -118,6 +121,27 @@ pub(crate) fn mark(checked: Option<&Checked>, teacher: bool) {
         push(&note.place, "note", "");
     }
     call_open("mark", &[&list, &teacher.into()]);
+}
+
+/// Shows what is known of a field, at the place that was asked about.
+pub(crate) fn help(field: Option<&FieldDoc>) {
+    let lines = Array::new();
+    for line in field.into_iter().flat_map(told) {
+        lines.push(&line.into());
+    }
+    call_open("help", &[&lines.into()]);
+}
+
+/// A field in a few lines: its name, what it holds, Kubernetes' own words.
+fn told(field: &FieldDoc) -> Vec<String> {
+    let mut facts = vec![field.holds.clone()];
+    if field.required {
+        facts.push("required".into());
+    }
+    facts.extend(field.default.as_ref().map(|d| format!("{d} if left out")));
+    let mut lines = vec![format!("{}.{}", field.kind, field.path), facts.join(" · ")];
+    lines.extend((!field.text.is_empty()).then(|| field.text.clone()));
+    lines
 }
 
 /// Shows a place.

@@ -3,13 +3,14 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use kubestep_protocol::Doc;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
 
 use crate::browser;
 use crate::editor;
 use crate::link::{self, Heard};
-use crate::state::{Effect, FileMsg, Msg, Phone, State, TimeMsg, View};
+use crate::state::{Effect, FileMsg, LessonMsg, Msg, Phone, State, TimeMsg, View};
 
 /// How long the person has to stop typing before a draft is checked.
 const PAUSE: i32 = 180;
@@ -42,6 +43,25 @@ pub(crate) fn perform(effect: Effect, state: &State, send: &Send) {
                 warn_once(&send);
             }
         }
+        Effect::StoreRun(run) => {
+            if !browser::store_run(run.as_ref()) {
+                warn_once(&send);
+            }
+        }
+        Effect::Help(field) => editor::help(field.as_ref()),
+        Effect::StoreProgress(progress) => drop(browser::store_progress(&progress)),
+        Effect::FetchCourse => wasm_bindgen_futures::spawn_local(async move {
+            let text = browser::fetch_text("lessons/index.json").await;
+            let course =
+                text.and_then(|t| browser::read_course(&t, "en").ok_or("its map cannot be read".into()));
+            send(Msg::Lesson(course.map_or_else(LessonMsg::Failed, LessonMsg::Course)));
+        }),
+        Effect::FetchLesson(id, names) => wasm_bindgen_futures::spawn_local(async move {
+            send(Msg::Lesson(match fetch_files(names).await {
+                Ok(docs) => LessonMsg::Files(id, docs),
+                Err(why) => LessonMsg::Failed(why),
+            }));
+        }),
         Effect::Focus(id) => browser::soon(TRIES, move |_| give_focus(&id)),
         Effect::Into(id) => {
             remember_focus();
@@ -106,6 +126,16 @@ fn remember_focus() {
 
 /// How many pictures an element that is to have the focus may take to appear, or to become reachable.
 const TRIES: u8 = 8;
+
+/// The files of a lesson, one after the other: they are few and small.
+async fn fetch_files(names: Vec<String>) -> Result<Vec<Doc>, String> {
+    let mut docs = Vec::new();
+    for name in names {
+        let text = browser::fetch_text(&format!("lessons/{name}")).await?;
+        docs.push(Doc { name, text });
+    }
+    Ok(docs)
+}
 
 /// Whether it has it now.
 fn give_focus(id: &str) -> bool {

@@ -441,6 +441,7 @@ fn faults() -> Vec<Arc<FaultItem>> {
             key: key.into(),
             name: name.into(),
             note: note.into(),
+            group: "Controllers".into(),
             on: false,
         })
     };

@@ -56,6 +56,8 @@ pub struct Score {
     pub labels: Vec<(f64, String, bool)>,
     /// Where the clock stands.
     pub now: f64,
+    /// The whole width.
+    pub room: f64,
 }
 
 /// Plans the score. `lanes[i]` says in which drawn lane the engine's lane `i` is (`usize::MAX`: in none); `api` is the API server's.
@@ -111,7 +113,7 @@ pub fn plan(
     let hush = hush(timeline, &place);
     let labels = labels(&place, shape);
     score.marks = thin(timeline, &score.x, before, lanes, api, shape.lanes);
-    Score { now, wedge, rise, flags, hush, labels, ..score }
+    Score { now, wedge, rise, flags, hush, labels, room: shape.width, ..score }
 }
 
 /// The additional width of a wait, in units.

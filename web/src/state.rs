@@ -7,7 +7,9 @@
 mod engine;
 mod files;
 mod keys;
+mod lesson;
 mod prefs;
+mod run;
 mod terminal;
 #[cfg(test)]
 mod tests;
@@ -21,7 +23,9 @@ use kubestep_protocol::*;
 
 pub use files::File;
 pub use keys::{KEY_MAP, KeyPress, is_single_key};
+pub use lesson::{CourseEntry, LessonMsg, Progress};
 pub use prefs::{Prefs, StoredDraft};
+pub use run::StoredRun;
 pub use time::Speed;
 
 /// How the simulator is.
@@ -49,6 +53,8 @@ pub enum Banner {
     Link(LinkRefused),
     /// Drafts will not survive a reload.
     NoStorage,
+    /// The run of before the reload was put back, at this step.
+    Back(u32),
     /// Something the engine has to say.
     Notice(Notice),
 }
@@ -78,6 +84,8 @@ pub enum Open {
     More,
     /// All steps.
     Steps,
+    /// The map of lessons.
+    Course,
 }
 
 /// Objects or Loops.
@@ -179,6 +187,8 @@ pub struct Ui {
     pub folded: Rc<Vec<Id>>,
     /// The quiet kinds are shown.
     pub others: bool,
+    /// The lesson's text stands before the file.
+    pub lesson: bool,
     /// The terminal's input line.
     pub input: Rc<str>,
     /// Lines typed before, newest last.
@@ -244,6 +254,26 @@ pub struct State {
     pub link: Option<Rc<str>>,
     /// A moment to show once the present one is drawn: the last of several drags.
     pub peek: Option<Moment>,
+    /// The run that was stored before the page was loaded.
+    pub run: Option<Rc<StoredRun>>,
+    /// It is being put back, at this step.
+    pub back: Option<u32>,
+    /// What stands in the address.
+    pub address: Rc<str>,
+    /// The person has acted or moved on since the start.
+    pub acted: bool,
+    /// The map of lessons, once it was fetched.
+    pub course: Option<Rc<Vec<CourseEntry>>>,
+    /// What was done in lessons.
+    pub progress: Rc<Progress>,
+    /// The lesson to open once there is a map, and the step to show then.
+    pub wanted: Option<String>,
+    /// The step of the address.
+    pub wanted_step: Option<u32>,
+    /// The files of the open lesson, for an engine that is started anew.
+    pub lesson_docs: Rc<Vec<Doc>>,
+    /// A link to open again once its lesson's files are there.
+    pub again: Option<Rc<str>>,
     /// Files that came with a link or scenario the person left have to be told from drafts: the drafts of before.
     pub stored: Rc<Vec<StoredDraft>>,
 }
@@ -271,6 +301,10 @@ pub enum StepLine {
 pub enum Msg {
     /// The page starts: what was stored, and the address' fragment.
     Start(Prefs, Vec<StoredDraft>, String),
+    /// Before that: the address' query, the stored run, what was done in lessons.
+    Stored(String, Option<StoredRun>, Progress),
+    /// Lessons.
+    Lesson(LessonMsg),
     /// The worker listens.
     EngineReady,
     /// Updates came.
@@ -412,6 +446,8 @@ pub enum FileMsg {
     Unbreak,
     /// The remedy of a problem.
     Remedy(Edit),
+    /// What stands at this line and column of the front file?
+    Help(u32, u32),
     /// Goes to a place in the front file, or in the named one.
     Go(Option<String>, u32, u32),
 }
@@ -450,6 +486,14 @@ pub enum Effect {
     StorePrefs(Prefs),
     /// Keep these files of this scenario.
     StoreDrafts(String, Vec<StoredDraft>),
+    /// Keep this run, or none.
+    StoreRun(Option<StoredRun>),
+    /// Keep what was done in lessons.
+    StoreProgress(Progress),
+    /// Fetch the map of lessons.
+    FetchCourse,
+    /// Fetch the files of a lesson.
+    FetchLesson(String, Vec<String>),
     /// Give the focus to the element with this id.
     Focus(String),
     /// Remember what has the focus, and give it to the element with this id, which floats.
@@ -458,6 +502,8 @@ pub enum Effect {
     Return(String),
     /// Show a place in the editor, with the focus if asked.
     Go(u32, u32, bool),
+    /// Show what is known of the field under the cursor.
+    Help(Option<FieldDoc>),
     /// Copy a text; `Copied` follows.
     Copy(String),
     /// Put this into the address.
@@ -478,6 +524,12 @@ impl State {
     fn take(&mut self, msg: Msg, todo: &mut Vec<Effect>) {
         match msg {
             Msg::Start(prefs, stored, fragment) => self.start(prefs, stored, fragment, todo),
+            Msg::Stored(query, run, progress) => {
+                self.query(&query);
+                self.run = run.map(Rc::new);
+                self.progress = Rc::new(progress);
+            }
+            Msg::Lesson(msg) => self.lessons(msg, todo),
             Msg::EngineReady => {
                 self.line = true;
                 self.ask(Command::Hello, todo);
@@ -517,12 +569,20 @@ impl State {
         }
         let opens = matches!(
             command,
-            LoadScenario(_) | LoadLink(_) | Restore { .. } | Limit { .. } | Drawn(_) | Whole
+            LoadScenario(_)
+                | LoadLink(_)
+                | LoadLesson(_)
+                | Lessons { .. }
+                | Restore { .. }
+                | Limit { .. }
+                | Drawn(_)
+                | Whole
         );
         if !(command == Hello || self.line && (self.open || opens)) {
             Rc::make_mut(&mut self.queue).push(command);
             return;
         }
+        self.acted |= run::moves_on(&command);
         let id = CommandId(self.next);
         self.next += 1;
         if !matches!(command, Command::Drawn(_)) {

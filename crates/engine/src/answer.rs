@@ -219,6 +219,7 @@ impl Engine {
             Command::Share { .. }
             | Command::Check { .. }
             | Command::BreakMenu { .. }
+            | Command::Field { .. }
             | Command::Complete { .. }
             | Command::Sentences { .. }
             | Command::Hash
@@ -247,6 +248,10 @@ impl Engine {
                 Update::Checked(check::check(session, doc, *version))
             }
             Command::Check { doc, version } => Update::Checked(check::too_large(doc, *version)),
+            Command::Field { doc, line, column } if doc.text.len() <= MOST_CHECKED => {
+                Update::Field(check::field(session, doc, *line, *column))
+            }
+            Command::Field { .. } => Update::Field(None),
             Command::BreakMenu { doc } => Update::BreakMenu(breaks::menu(session, doc)),
             Command::Complete { line, .. } => Update::Completions(complete::complete(session, line)),
             Command::Sentences { from, to } => Update::Sentences(words::sentences(

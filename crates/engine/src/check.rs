@@ -1,11 +1,14 @@
-//! Checking a draft: a dry run of `kubectl apply` against the world that is looked at. The words are kubectl's and the
+//! Checking a draft: `kubectl apply` against the world that is looked at, with nothing kept. The words are kubectl's and the
 //! API server's own; here they find their places in the text.
 
 mod changes;
+mod field;
 mod notes;
 mod place;
 mod remedy;
 mod words;
+
+pub(crate) use field::field;
 
 use crate::{
     ask::{Answer, ask},
@@ -14,14 +17,17 @@ use crate::{
 };
 use kubestep_model::arrange::Arrange;
 use kubestep_model::{
+    Key, Kind,
     client::Stream,
     yaml::{self, ReadError, json},
 };
-use kubestep_protocol::{Checked, Doc, Place, Problem, Severity};
+use kubestep_protocol::{Checked, Counts, Doc, Place, Problem, Severity, WouldChange};
 use std::collections::BTreeMap;
 
 /// So many objects of a file are put to the API server.
-const MOST_PARTS: usize = 40;
+const MOST_PARTS: usize = 60;
+/// So many are counted.
+const MOST_COUNTED: usize = 20_000;
 /// Of a larger file, only so many.
 const LARGE: usize = 256 << 10;
 const MOST_OF_LARGE: usize = 8;
@@ -36,15 +42,23 @@ pub(crate) fn check(session: &Session, doc: &Doc, version: u32) -> Checked {
         Checked { doc: doc.name.clone(), version, applied: session.applied_at(doc), ..Checked::default() };
     let reading = yaml::read(&doc.text);
     let most = if doc.text.len() > LARGE { MOST_OF_LARGE } else { MOST_PARTS };
-    let all = parts(&reading, most);
-    for part in &all {
-        let answer = dry_run(session, &doc.name, part);
-        if comes_first(part, &all, &answer) {
-            checked.changes.push(changes::new_part(part));
+    let all = parts(&reading, MOST_COUNTED);
+    for (i, part) in all.iter().enumerate() {
+        if i >= most {
+            count_unread(session, part, &mut checked.counts);
             continue;
         }
-        checked.problems.extend(words::problems(&doc.name, part, &answer));
-        checked.changes.extend(changes::changes(&answer));
+        let answer = tried(session, &doc.name, part.value);
+        let (problems, changes) = if comes_first(part, &all, &answer) {
+            (vec![], vec![changes::new_part(part)])
+        } else {
+            (words::problems(&doc.name, part, &answer), changes::changes(&answer))
+        };
+        if !problems.iter().any(|p| p.severity == Severity::Error) {
+            count(&changes, &mut checked.counts);
+        }
+        checked.problems.extend(problems);
+        checked.changes.extend(changes);
     }
     if let Some(error) = &reading.error {
         checked.problems.push(unreadable(&doc.name, &doc.text, error));
@@ -54,13 +68,35 @@ pub(crate) fn check(session: &Session, doc: &Doc, version: u32) -> Checked {
             "error: no objects passed to apply".into(),
         ));
     }
-    checked.notes = notes::notes(session, &doc.text, &all);
+    checked.notes = notes::notes(session, &doc.text, &all[..all.len().min(most)]);
     checked.problems.arrange_by_key(|p| (p.place.line, p.place.column));
     checked.problems.truncate(MOST_PROBLEMS);
     checked.notes.arrange_by_key(|n| (n.place.line, n.place.column));
     checked.notes.truncate(MOST_NOTES);
     checked.changes.truncate(MOST_CHANGES);
     checked
+}
+
+/// Counts one object that was put to the API server and was not refused.
+fn count(changes: &[WouldChange], counts: &mut Counts) {
+    match changes.first() {
+        None => counts.same += 1,
+        Some(first) if first.field.is_empty() && first.before.is_none() => counts.new += 1,
+        Some(_) => counts.changed += 1,
+    }
+}
+
+/// Counts one object of a file that has too many: whether it is there can be seen without asking.
+fn count_unread(session: &Session, part: &Part<'_>, counts: &mut Counts) {
+    let there = Kind::of_manifest(part.api_version(), part.kind()).is_some_and(|kind| {
+        let namespace = if kind.namespaced() { part.namespace() } else { "" };
+        session.world().store().get(&Key::new(kind, namespace, part.name())).is_some()
+    });
+    if there {
+        counts.unread += 1;
+    } else {
+        counts.new += 1;
+    }
 }
 
 /// A file that is too large to be read while a person types.
@@ -84,10 +120,11 @@ fn comes_first(part: &Part<'_>, all: &[Part<'_>], answer: &Answer) -> bool {
 }
 
 /// One object alone, so that what is said about it is about nothing else, and so that many objects take linear time.
-fn dry_run(session: &Session, name: &str, part: &Part<'_>) -> Answer {
+fn tried(session: &Session, name: &str, object: &serde_json::Value) -> Answer {
     let file = if name.is_empty() { "manifest.yaml" } else { name };
-    let files = BTreeMap::from([(file.to_string(), json::encode(part.value))]);
-    let line = format!("kubectl apply -f '{}' --dry-run=server", file.replace('\'', "'\\''"));
+    let files = BTreeMap::from([(file.to_string(), json::encode(object))]);
+    // Nothing is kept of it anyway; a dry run would pass over quotas.
+    let line = format!("kubectl apply -f '{}'", file.replace('\'', "'\\''"));
     ask(session.world(), &line, files)
 }
 

@@ -150,6 +150,7 @@ fn command_keeps_running(command: &Command) -> bool {
         command,
         Command::Check { .. }
             | Command::BreakMenu { .. }
+            | Command::Field { .. }
             | Command::Complete { .. }
             | Command::Select { .. }
             | Command::Sentences { .. }

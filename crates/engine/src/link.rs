@@ -164,6 +164,9 @@ pub(crate) fn open(text: &str, shelf: &Shelf) -> Result<Opened, LinkRefused> {
         .get(..digits.min(1))
         .and_then(|d| d.parse().ok())
         .ok_or_else(|| damaged("It does not begin with a number."))?;
+    if format == 0 {
+        return Err(damaged("No link begins with a 0."));
+    }
     if format != FORMAT {
         return Err(LinkRefused::Newer { format, reads: vec![FORMAT] });
     }

@@ -258,7 +258,7 @@ fn node_is_silent(world: &World, pod: &Pod) -> bool {
 }
 
 /// Whether a node's kubelet does not run or is not heard.
-fn is_silent(world: &World, node: &Arc<str>) -> bool {
+pub(crate) fn is_silent(world: &World, node: &Arc<str>) -> bool {
     let kubelet = ProcessId::Kubelet(node.clone());
     let down = world.process(&kubelet).is_none_or(|p| p.health != kubestep_cluster::Health::Up);
     down || world.faults().is_cut(&kubelet)

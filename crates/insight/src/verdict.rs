@@ -2,7 +2,7 @@
 
 use crate::{Blocker, Gaps, end};
 use kubestep_cluster::{ProcessId, Step, World};
-use kubestep_model::{Endpoint, EndpointSlice, Instant, Key, Kind as ObjectKind, Service};
+use kubestep_model::{Endpoint, EndpointSlice, Instant, Key, Kind as ObjectKind, Node, Service};
 use std::time::Duration;
 
 /// How the world stands.
@@ -81,6 +81,16 @@ fn something_moves(world: &World) -> bool {
 /// Whether nothing but timers and background moves.
 pub fn settled(world: &World) -> bool {
     !something_moves(world)
+}
+
+/// A node whose kubelet is not heard while the API still says that it is ready: Kubernetes notices only later.
+pub fn unnoticed(world: &World) -> Option<std::sync::Arc<str>> {
+    let nodes = world.store().list(ObjectKind::Node, None).filter_map(|o| o.get::<Node>());
+    nodes
+        .filter(|n| n.is_ready())
+        .map(|n| &n.metadata.name)
+        .find(|name| crate::blocker::is_silent(world, name))
+        .cloned()
 }
 
 /// Services that select nothing that is ready: by Kubernetes a legitimate answer, by the teacher worth a word.

@@ -17,8 +17,23 @@ pub struct Checked {
     pub notes: Vec<Note>,
     /// What applying it now would change, at most 50.
     pub changes: Vec<WouldChange>,
+    /// How much it would change in all.
+    pub counts: Counts,
     /// The file was applied with exactly this text, last at this time.
     pub applied: Option<At>,
+}
+
+/// How much applying a file would change.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Objects that would be new.
+    pub new: u32,
+    /// Objects that would be changed.
+    pub changed: u32,
+    /// Objects that would stay as they are.
+    pub same: u32,
+    /// Objects that are there and were not compared: the file has too many.
+    pub unread: u32,
 }
 
 /// How bad a problem is.
@@ -72,6 +87,25 @@ pub struct Note {
     pub place: Place,
     /// "Not in the registry. Apply does not look there."
     pub words: Rich,
+}
+
+/// The field under the cursor.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FieldDoc {
+    /// `spec.template.spec.containers.image`.
+    pub path: String,
+    /// What it holds, as `kubectl explain` says it: `[]Container`, `integer`.
+    pub holds: String,
+    /// Kubernetes' schema requires it.
+    pub required: bool,
+    /// What the API server would put there if it were left out.
+    pub default: Option<String>,
+    /// Kubernetes' own description; empty where it is not here.
+    pub text: String,
+    /// The object's kind.
+    pub kind: String,
+    /// The object's version.
+    pub api_version: String,
 }
 
 /// What applying would do to one field or object.

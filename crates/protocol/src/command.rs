@@ -221,6 +221,15 @@ pub enum Command {
     DropSnapshots,
     /// The table of latencies. Answered by [`crate::Update::Latencies`].
     Latencies,
+    /// What stands at a place of a file. Answered by [`crate::Update::Field`].
+    Field {
+        /// The file.
+        doc: Doc,
+        /// Line, counted from 1.
+        line: u32,
+        /// Column, counted from 1.
+        column: u32,
+    },
 }
 
 /// The inspector's tabs.

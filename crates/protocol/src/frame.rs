@@ -265,6 +265,8 @@ pub enum NodeLook {
     NotReady,
     /// Its machine is stopped; the API may not know yet.
     Stopped,
+    /// Its Node object is gone; pods that were bound to it are still there.
+    Removed,
 }
 
 /// A node.
@@ -476,6 +478,8 @@ pub struct FaultItem {
     pub name: String,
     /// "its cache stays at revision 431".
     pub note: String,
+    /// Which part of the cluster it troubles: entries of a group follow each other.
+    pub group: String,
     /// It is on.
     pub on: bool,
 }

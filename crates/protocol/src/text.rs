@@ -86,6 +86,12 @@ impl Rich {
         self
     }
 
+    /// Adds another text at the end.
+    pub fn then_all(mut self, more: Rich) -> Self {
+        self.0.extend(more.0);
+        self
+    }
+
     /// Whether there is nothing to say.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    BreakItem, Checked, CommandId, Delta, Details, Doc, Frame, LessonText, Moment, ObjectRef, Rich, Sentence,
-    VerdictKind,
+    BreakItem, Checked, CommandId, Delta, Details, Doc, FieldDoc, Frame, LessonText, Moment, ObjectRef, Rich,
+    Sentence, VerdictKind,
 };
 
 /// One answer. A command may have several, or none.
@@ -60,6 +60,8 @@ pub enum Update {
     Notice(Notice),
     /// The engine ended by an assertion of its own; sent by the worker's panic hook, it is its last message.
     Broken(Broken),
+    /// The answer to `Field`: `None` where no field of Kubernetes stands.
+    Field(Option<FieldDoc>),
 }
 
 /// What the engine is.

@@ -6,13 +6,15 @@ use kubestep_protocol::{At, Hello, LinkRefused};
 use yew::prelude::*;
 
 use super::rich::rich;
-use crate::state::{Banner, Msg};
+use crate::state::{Banner, LessonMsg, Msg};
 use crate::store::{Send, on, use_send};
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct Props {
     pub(crate) banner: Rc<Banner>,
     pub(crate) hello: Option<Rc<Hello>>,
+    /// What the open session began from.
+    pub(crate) begun: String,
     pub(crate) now: At,
 }
 
@@ -54,6 +56,18 @@ fn words(props: &Props, send: &Send) -> Html {
             <button class="btn btn-s" onclick={on(send, Msg::Share)}>{"Make a link now"}</button>
             </>
         },
+        Banner::Back(step) => {
+            let anew = match props.begun.strip_prefix("lesson:") {
+                Some(id) => Msg::Lesson(LessonMsg::Start(id.into())),
+                None => Msg::Scenario(props.begun.clone()),
+            };
+            html! {
+                <>
+                <span class="grow"><b>{"Your run was put back."}</b>{format!(" You are at step {step}, where you left.")}</span>
+                <button class="btn btn-s" onclick={on(send, anew)}>{"Start over"}</button>
+                </>
+            }
+        }
         Banner::Notice(notice) => {
             html! { <span class="grow">{ rich(&notice.words, props.now, send) }</span> }
         }

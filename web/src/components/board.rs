@@ -41,6 +41,9 @@ struct Around<'a> {
     send: &'a Send,
 }
 
+/// So many characters of what there is have room in one line.
+const SHORT: usize = 12;
+
 /// The board.
 #[component]
 pub(crate) fn Board(props: &Props) -> Html {
@@ -179,18 +182,22 @@ fn node(node: &Node, column: usize, around: &Around<'_>) -> Html {
         NodeLook::Tainted => "tainted",
         NodeLook::NotReady => "notready",
         NodeLook::Stopped => "stopped",
+        NodeLook::Removed => "removed",
     };
+    // A bar that says nothing is not drawn; it keeps its place.
+    let idle = (percent == 0).then_some("visibility:hidden");
+    let there = node.look != NodeLook::Removed;
     html! {
         <div style={format!("grid-row:1;grid-column:{column}")} key={node.id.0}>
             <div class="nodehead" data-look={look}>
-                <span class="anchor menu-end">
+                if there { <span class="anchor menu-end">
                     <button class="menu" id={format!("open-node-{}", node.id.0)} aria-label={format!("{}: cordon, stop, remove", node.name)} aria-haspopup="menu"
                         aria-expanded={open.to_string()} onclick={on(around.send, Msg::Open(Open::Node(node.id)))}>{"⋯"}</button>
                     if open { { node_menu(node) } }
-                </span>
+                </span> }
                 <b>{node.name.clone()}</b>
                 <span class="label cut">{ rich(&node.words, around.now, around.send) }{format!(" · {pods}")}</span>
-                <span class="cap" role="img" aria-label={format!("cpu requested {percent} percent")} title={node.room.clone()}>
+                <span class="cap" role="img" style={idle} aria-label={format!("cpu requested {percent} percent")} title={node.room.clone()}>
                     <i style={format!("width:{}%", percent.min(100))} /></span>
             </div>
         </div>
@@ -279,7 +286,7 @@ fn measures(row: &Row, around: &Around<'_>) -> Html {
         <div class="pairgrid">
             <span class="want">{ for row.want.map(|n| html! { <>{n}<span class="vh">{" wanted"}</span></> }) }</span>
             { match row.slots { Some(s) => slots(s), None => html! { <span /> } } }
-            <span class="has cut" title={row.has.clone()}>{row.has.clone()}</span>
+            <span class={classes!("has", if row.has.chars().count() > SHORT { "long" } else { "cut" })} title={row.has.clone()}>{row.has.clone()}</span>
             if row.gap.is_some() || row.want.is_some() { { ring(row.gap.as_ref(), around.now, around.props.limit) } }
         </div>
     }
@@ -317,7 +324,11 @@ fn cell(cell: &Cell, column: usize, line: &Line, around: &Around<'_>) -> Html {
     }
     let node =
         column.checked_sub(1).and_then(|i| around.nodes.get(i)).map(|n| n.name.clone()).unwrap_or_default();
-    let class = classes!("cell", (cell.pods.is_empty() || line.folded).then_some("empty"));
+    let class = classes!(
+        "cell",
+        (column == 0).then_some("unsched"),
+        (cell.pods.is_empty() || line.folded).then_some("empty")
+    );
     html! {
         <div class={class}>
             if !line.folded { { pods(cell, node, around) } }

@@ -45,11 +45,11 @@ pub(crate) fn Cluster(props: &Props) -> Html {
                     },
                     Some(frame) => html! {
                         <>
-                        <Loops frame={frame.clone()} />
                         <div class="teacher answer"><b>{"Which loop is getting nowhere?"}</b>{" "}
                             { if frame.head.nowhere.is_empty() { html! { {"None: each does its part, or has nothing to do."} } }
                               else { rich(&frame.head.nowhere, frame.head.now, &send) } }
                         </div>
+                        <Loops frame={frame.clone()} />
                         </>
                     },
                 } }
@@ -93,19 +93,24 @@ fn fault_menu(state: &State) -> Html {
     let Some(frame) = &state.frame else { return html! {} };
     let entry = |f: &FaultItem| {
         let act = Command::Fault { id: f.key.clone(), on: !f.on };
-        Entry { on: Some(f.on), ..Entry::of(f.name.clone(), f.note.clone(), Msg::Act(act)) }
+        Entry {
+            on: Some(f.on),
+            group: f.group.clone().into(),
+            ..Entry::of(f.name.clone(), f.note.clone(), Msg::Act(act))
+        }
     };
     let mut entries: Vec<Entry> = frame.faults.iter().map(|f| entry(f)).collect();
     let what_if = frame.head.what_if;
     entries.push(Entry {
         on: Some(what_if),
+        group: "What if".into(),
         ..Entry::of(
             "What if: no selector check",
             "not Kubernetes: lets labels drift from an immutable selector",
             Msg::Act(Command::WhatIf(!what_if)),
         )
     });
-    html! { <Menu name="Faults" key_name="faults" small="each is logged and can be undone by Back" entries={entries} /> }
+    html! { <Menu name="Faults" key_name="faults" small="each is logged and can be undone by Back" entries={entries} search=true /> }
 }
 
 fn limits(limit: u64, send: &Send) -> Html {

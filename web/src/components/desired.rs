@@ -6,10 +6,11 @@ use kubestep_protocol::*;
 use yew::prelude::*;
 
 use super::breakmenu::BreakMenu;
+use super::lesson::LessonPane;
 use super::manifest::Manifest;
 use super::resizer::Resizer;
 use super::rich::rich;
-use crate::state::{Column, File, FileMsg, Health, Msg, Open, State};
+use crate::state::{Column, File, FileMsg, Health, LessonMsg, Msg, Open, State};
 use crate::store::{Send, on, use_send};
 
 #[derive(Properties, PartialEq)]
@@ -30,15 +31,28 @@ pub(crate) fn Desired(props: &Props) -> Html {
             <h2 class="vh">{"Your files"}</h2>
             <Resizer column={Column::Desired} width={state.ui.widths.0} />
             { tabs(state, &send) }
-            <Manifest index={state.ui.front} file={file} text={front.text.clone()} version={front.version} checked={fresh(&front)} teacher={state.ui.prefs.teacher}
-                alive={state.frame.is_some()} />
-            { problems(&front, &send) }
-            { note(&front, now, &send) }
-            { would_change(&front, now) }
-            { apply_bar(state, &front, &send) }
-            { apply_out(state, &send) }
-            { ack(state, now, &send) }
+            if state.ui.lesson && state.lesson().is_some() {
+                <LessonPane state={state.clone()} />
+            } else {
+                { file_parts(state, &front, file, now, &send) }
+            }
         </section>
+    }
+}
+
+/// The manifest and what is said about it.
+fn file_parts(state: &State, front: &File, file: Rc<str>, now: At, send: &Send) -> Html {
+    html! {
+        <>
+            <Manifest index={state.ui.front} file={file} text={front.text.clone()} version={front.version} checked={fresh(front)} teacher={state.ui.prefs.teacher}
+                alive={state.frame.is_some()} />
+            { problems(front, send) }
+            { note(front, now, send) }
+            { would_change(front, now) }
+            { apply_bar(state, front, send) }
+            { apply_out(state, send) }
+            { ack(state, now, send) }
+        </>
     }
 }
 
@@ -47,9 +61,10 @@ fn fresh(file: &File) -> Option<Rc<Checked>> {
 }
 
 fn tabs(state: &State, send: &Send) -> Html {
+    let lesson = state.ui.lesson && state.lesson().is_some();
     let tab = |(i, file): (usize, &File)| {
         html! {
-            <button role="tab" aria-selected={(i == state.ui.front).to_string()} onclick={on(send, Msg::File(FileMsg::Front(i)))}>
+            <button role="tab" aria-selected={(i == state.ui.front && !lesson).to_string()} onclick={on(send, Msg::File(FileMsg::Front(i)))}>
                 {file.name.to_string()}
                 if file.unapplied() { <span class="dot" title="not applied as it is" /> }
             </button>
@@ -57,7 +72,11 @@ fn tabs(state: &State, send: &Send) -> Html {
     };
     html! {
         <div class="pane-head" style="padding:0 8px 0 0">
-            <div class="tabs filetabs" role="tablist" aria-label="Files">{ for state.ui.files.iter().enumerate().map(tab) }</div>
+            <div class="tabs filetabs" role="tablist" aria-label="Files">
+                if state.lesson().is_some() {
+                    <button role="tab" aria-selected={lesson.to_string()} onclick={on(send, Msg::Lesson(LessonMsg::Front(true)))}>{"Lesson"}</button>
+                }
+                { for state.ui.files.iter().enumerate().map(tab) }</div>
             <span class="grow" />
             if state.frame.as_ref().is_some_and(|f| f.head.what_if) { <span class="what-if">{"what if"}</span> }
             <button class="btn btn-bare btn-s" aria-label="New file" onclick={on(send, Msg::File(FileMsg::New))}>{"+"}</button>
@@ -128,9 +147,33 @@ fn would_change(file: &File, now: At) -> Html {
             html! { <span class="grow">{format!("nothing: this is what you applied {ago} ago")}</span> }
         }
         (None, None) => html! { <span class="grow">{"nothing"}</span> },
-        (Some(first), _) => html! { <>{ change(first) }{ more(checked.changes.len()) }</> },
+        (Some(first), _) if objects(&checked.counts) < 2 => {
+            html! { <>{ change(first) }{ more(checked.changes.len()) }</> }
+        }
+        _ => {
+            let words = counted(&checked.counts);
+            html! { <span class="grow cut" title={words.clone()}>{words}</span> }
+        }
     };
     html! { <div class="strip"><span class="label nowrap">{"Would change"}</span>{words}</div> }
+}
+
+/// How many objects would not stay as they are.
+fn objects(counts: &Counts) -> u32 {
+    counts.new + counts.changed + counts.unread
+}
+
+/// "300 new, 2 changed, 1 as it is".
+fn counted(counts: &Counts) -> String {
+    let same = if counts.same == 1 { "as it is" } else { "as they are" };
+    let parts = [
+        (counts.new, "new"),
+        (counts.changed, "changed"),
+        (counts.same, same),
+        (counts.unread, "not compared"),
+    ];
+    let words: Vec<String> = parts.iter().filter(|(n, _)| *n > 0).map(|(n, w)| format!("{n} {w}")).collect();
+    words.join(", ")
 }
 
 fn change(change: &WouldChange) -> Html {
@@ -222,5 +265,18 @@ fn ack(state: &State, now: At, send: &Send) -> Html {
         None => html! {
             <div class="teacher strip-note ack-h" style="align-items:center"><span>{ rich(&state.loaded.opening, now, send) }</span></div>
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_would_change_is_counted_by_objects() {
+        let counts = |new, changed, same, unread| Counts { new, changed, same, unread };
+        assert_eq!(counted(&counts(300, 0, 0, 0)), "300 new");
+        assert_eq!(counted(&counts(1, 2, 1, 4)), "1 new, 2 changed, 1 as it is, 4 not compared");
+        assert_eq!(objects(&counts(0, 1, 9, 0)), 1);
     }
 }

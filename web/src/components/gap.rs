@@ -117,7 +117,10 @@ fn ruler(details: &Details, now: At, limit: u64) -> Html {
         (None, None) => format!("No gap. Your limit is {}.", age(limit)),
     };
     let near = deadline.is_some_and(|d| (x(d) - x(limit)).abs() < 130.0 && d > limit);
-    let ticks = (0..=most / unit).map(|i| {
+    // A tick makes room for "now".
+    let now_at = open.map(|open| x(open).clamp(13.0, 359.0));
+    let free = |i: &u64| now_at.is_none_or(|n| (x(i * unit) - n).abs() > 34.0);
+    let ticks = (0..=most / unit).filter(free).map(|i| {
         let anchor = if i == 0 { "start" } else if i == most / unit { "end" } else { "middle" };
         html! { <text class="mute" x={px(x(i * unit))} y="50" text-anchor={anchor}>{age_short(i * unit)}</text> }
     });

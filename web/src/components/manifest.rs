@@ -215,9 +215,13 @@ fn swap(
     });
     let told = send.clone();
     let apply = Closure::<dyn FnMut()>::new(move || told.emit(Msg::File(FileMsg::Apply)));
+    let told = send.clone();
+    let help = Closure::<dyn FnMut(u32, u32)>::new(move |line, column| {
+        told.emit(Msg::File(FileMsg::Help(line, column)));
+    });
     // What is hidden cannot take the focus.
     host.remove_attribute("hidden").ok();
-    let editor = Editor::open(host, file, &text, Callbacks { change, apply });
+    let editor = Editor::open(host, file, &text, Callbacks { change, apply, help });
     if editor.is_some() {
         editor::adopt(from, to, top, focused);
         // It goes with the next picture, but there is one field named Manifest at every moment.

@@ -1,7 +1,7 @@
 //! A menu that floats: arrows walk it, Esc closes it, the focus goes back to what opened it.
 
 use wasm_bindgen::JsCast;
-use web_sys::{Element, HtmlElement};
+use web_sys::{Element, HtmlElement, HtmlInputElement};
 use yew::prelude::*;
 
 use crate::browser;
@@ -21,6 +21,8 @@ pub(crate) struct Entry {
     pub(crate) diff: Option<(Option<String>, Option<String>)>,
     /// It is on; `None`: it is no switch.
     pub(crate) on: Option<bool>,
+    /// Entries of one group follow each other under its name.
+    pub(crate) group: AttrValue,
     /// What it says.
     pub(crate) msg: Option<Msg>,
 }
@@ -43,6 +45,9 @@ pub(crate) struct Props {
     pub(crate) small: AttrValue,
     /// The entries.
     pub(crate) entries: Vec<Entry>,
+    /// There are so many that one searches.
+    #[prop_or_default]
+    pub(crate) search: bool,
     /// Below the entries.
     #[prop_or_default]
     pub(crate) children: Html,
@@ -53,13 +58,61 @@ pub(crate) struct Props {
 pub(crate) fn Menu(props: &Props) -> Html {
     let send = use_send();
     let id = format!("menu-{}", props.key_name);
+    let wanted = use_state_eq(String::new);
+    let found: Vec<&Entry> = props.entries.iter().filter(|e| is_found(e, &wanted)).collect();
+    let none = found.is_empty();
+    let (menu, search) = if props.search { (None, Some(id)) } else { (Some(id), None) };
     html! {
         <div class="breakmenu floats" onkeydown={walk(&send)}>
             <h2>{props.name.clone()}{" "}<small>{props.small.clone()}</small></h2>
-            <div role="menu" aria-label={props.name.clone()} id={id} tabindex="-1">
-                { for props.entries.iter().enumerate().map(|(i, e)| entry(i, e, &send)) }
+            { for search.map(|id| field(id, &wanted)) }
+            <div role="menu" aria-label={props.name.clone()} id={menu} tabindex="-1">
+                { for grouped(&found).into_iter().map(|(name, from, list)| group(name, from, list, &send)) }
             </div>
+            if none && props.search { <p class="label menu-none" role="status">{"Nothing here is called so."}</p> }
             { props.children.clone() }
+        </div>
+    }
+}
+
+/// Every word that was typed stands somewhere in the entry.
+fn is_found(entry: &Entry, wanted: &str) -> bool {
+    let text = format!("{} {} {}", entry.name, entry.note, entry.group).to_lowercase();
+    wanted.to_lowercase().split_whitespace().all(|word| text.contains(word))
+}
+
+/// What one types to find an entry.
+fn field(id: String, wanted: &UseStateHandle<String>) -> Html {
+    let typed = wanted.clone();
+    let oninput = Callback::from(move |e: InputEvent| {
+        typed.set(e.target_dyn_into::<HtmlInputElement>().map(|i| i.value()).unwrap_or_default());
+    });
+    html! {
+        <input class="menu-search" type="search" id={id} aria-label="Search" placeholder="Search" value={(**wanted).clone()} oninput={oninput} />
+    }
+}
+
+/// The groups in their order: name, the place of the first entry, entries.
+fn grouped<'e>(found: &[&'e Entry]) -> Vec<(AttrValue, usize, Vec<&'e Entry>)> {
+    let mut groups: Vec<(AttrValue, usize, Vec<&Entry>)> = Vec::new();
+    for (i, entry) in found.iter().enumerate() {
+        match groups.last_mut() {
+            Some((name, _, list)) if *name == entry.group => list.push(entry),
+            _ => groups.push((entry.group.clone(), i, vec![*entry])),
+        }
+    }
+    groups
+}
+
+fn group(name: AttrValue, from: usize, list: Vec<&Entry>, send: &Send) -> Html {
+    let entries = list.into_iter().enumerate().map(|(i, e)| entry(from + i, e, send));
+    if name.is_empty() {
+        return html! { <>{ for entries }</> };
+    }
+    html! {
+        <div role="group" aria-label={name.clone()} key={name.to_string()}>
+            <div class="menu-group" aria-hidden="true">{name}</div>
+            { for entries }
         </div>
     }
 }
@@ -97,12 +150,14 @@ fn walk(send: &Send) -> Callback<KeyboardEvent> {
         let next = match event.key().as_str() {
             "ArrowDown" => at.map_or(0, |i| (i + 1) % count.max(1)),
             "ArrowUp" => at.map_or(count.saturating_sub(1), |i| (i + count.saturating_sub(1)) % count.max(1)),
-            "Home" => 0,
-            "End" => count.saturating_sub(1),
+            "Home" if at.is_some() => 0,
+            "End" if at.is_some() => count.saturating_sub(1),
             "Escape" => {
                 event.stop_propagation();
                 return send.emit(Msg::Close(None));
             }
+            // From the search field Tab goes to the entries.
+            "Tab" if at.is_none() && count > 0 && !event.shift_key() => 0,
             "Tab" => return send.emit(Msg::Away),
             _ => return,
         };
@@ -111,4 +166,33 @@ fn walk(send: &Send) -> Callback<KeyboardEvent> {
             item.focus().ok();
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_are_found_by_their_words_and_stand_in_groups() {
+        let entry = |group: &'static str, name: &str| Entry {
+            name: name.into(),
+            group: AttrValue::from(group),
+            ..Entry::default()
+        };
+        let all = [
+            entry("Nodes", "Slow node-1 down"),
+            entry("Nodes", "node-1 is told nothing"),
+            entry("", "What if"),
+        ];
+        let found = |words: &str| all.iter().filter(|e| is_found(e, words)).count();
+        assert_eq!(
+            (found(""), found("slow NODE"), found("node nothing"), found("nodes"), found("x")),
+            (3, 1, 1, 2, 0)
+        );
+        let groups: Vec<(String, usize, usize)> = grouped(&all.iter().collect::<Vec<_>>())
+            .into_iter()
+            .map(|(name, from, list)| (name.to_string(), from, list.len()))
+            .collect();
+        assert_eq!(groups, [("Nodes".into(), 0, 2), (String::new(), 2, 1)]);
+    }
 }

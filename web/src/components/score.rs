@@ -32,6 +32,8 @@ const LANES: &[(Who, &str)] = &[
 ];
 /// So many more have room below them.
 const MORE_LANES: usize = 1;
+/// How much room the list of timelines needs, in pixels.
+const LIST: f64 = 460.0;
 /// The API server's place in it.
 const API: usize = 1;
 
@@ -226,11 +228,13 @@ fn branch_x(branch: &Branch, score: &Score) -> f64 {
 fn branch_list(frame: &Frame, score: &Score, full: bool, send: &Send) -> Html {
     let branches = &frame.timeline.branches;
     let Some(newest) = branches.last() else { return html! {} };
-    let left = if full { branch_x(newest, score) + 104.0 } else { 40.0 };
+    // The names need room: where the newest parts far at the right, they stand to the left of it.
+    let most = score.room - LIST;
+    let left = if full { (branch_x(newest, score) + 104.0).min(most).max(132.0) } else { 40.0 };
     let one = |b: &Branch| {
         let which = if b.id < frame.head.moment.branch { "earlier" } else { "other" };
         let words = format!("{which} timeline: {}, {} steps", b.name, b.steps);
-        html! { <button class="link label" title="Go to this timeline ([ and ])" onclick={on(send, Msg::Time(TimeMsg::Branch(b.id)))}>{words}</button> }
+        html! { <button class="link label cut" title={format!("{words}: go to it ([ and ])")} onclick={on(send, Msg::Time(TimeMsg::Branch(b.id)))}>{words.clone()}</button> }
     };
     let rest = branches.len().saturating_sub(3);
     html! {

@@ -30,6 +30,7 @@ pub(crate) fn Topbar(props: &Props) -> Html {
             <h1 class="vh">{format!("Kubestep: {}", state.loaded.title)}</h1>
             <a class="brand" href="./"><svg aria-hidden="true"><use href="#brand" /></svg>{"Kubestep"}</a>
             { scenarios(state, &send) }
+            <button class="btn hide-p" id="open-course" aria-haspopup="dialog" onclick={on(&send, Msg::Open(Open::Course))}>{"Lessons"}</button>
             { verdict(state) }
             <div class="topbar-end">
                 <button class="models" id="open-models" title="What is modelled, and how long things take" aria-haspopup="dialog"
@@ -42,7 +43,7 @@ pub(crate) fn Topbar(props: &Props) -> Html {
                     if state.ui.open == Some(Open::Share) { <ShareDialog state={state.clone()} /> }
                 </span>
                 <span class="anchor show-p">
-                    <button class="btn btn-bare show-p" id="open-more" aria-label="More: share, teacher, theme" aria-haspopup="menu"
+                    <button class="btn btn-bare show-p" id="open-more" aria-label="More: lessons, share, teacher, theme" aria-haspopup="menu"
                         onclick={on(&send, Msg::Open(Open::More))}>{"⋯"}</button>
                     if state.ui.open == Some(Open::More) { { more(prefs.teacher, prefs.dark) } }
                 </span>
@@ -60,6 +61,7 @@ pub(crate) fn Topbar(props: &Props) -> Html {
 
 fn more(teacher: bool, dark: bool) -> Html {
     let entries = vec![
+        Entry::of("Lessons", "the map, and where you left", Msg::Open(Open::Course)),
         Entry::of("Share this moment", "", Msg::Share),
         Entry { on: Some(teacher), ..Entry::of("Teacher's voice", "", Msg::Teacher) },
         Entry { on: Some(dark), ..Entry::of("Dark", "", Msg::Theme) },

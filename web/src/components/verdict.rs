@@ -43,7 +43,10 @@ pub(crate) fn VerdictBar(props: &Props) -> Html {
         VerdictKind::Converged => since(v.since).map(|a| format!("{a} without a gap")).unwrap_or_default(),
         VerdictKind::Converging if !v.measure.is_empty() => v.measure.clone(),
         VerdictKind::Converging => open.clone(),
-        VerdictKind::Stalled => since(v.since).map(|a| format!("for {a}")).unwrap_or_default(),
+        // The age that stands at the object on the board.
+        VerdictKind::Stalled => {
+            since(v.opened.or(v.since)).map(|a| format!("gap open {a}")).unwrap_or_default()
+        }
     };
     let measured = if v.kind == VerdictKind::Converged { told.clone() } else { open };
     let title = format!("{} {}", v.because.plain(props.now), v.more.plain(props.now));

@@ -42,7 +42,10 @@ impl State {
         self.playing = false;
         match link.strip_prefix("scenario=") {
             Some(id) => self.ask(Command::LoadScenario(id.into()), todo),
-            None => self.ask(Command::LoadLink(link.into()), todo),
+            None => {
+                self.address = Rc::from(link);
+                self.ask(Command::LoadLink(link.into()), todo);
+            }
         }
     }
 
@@ -67,10 +70,12 @@ impl State {
             Update::LinkRefused(why) => self.refused_link(why, todo),
             Update::Kept(save) => self.kept = Some(Rc::from(save)),
             Update::Shared(shared) => {
+                self.address = Rc::from(shared.text.as_str());
                 todo.push(Effect::Address(shared.text.clone()));
                 self.shared = Some(Rc::new(shared));
             }
             Update::Checked(checked) => self.checked(checked),
+            Update::Field(field) => todo.push(Effect::Help(field)),
             Update::BreakMenu(items) => self.breaks = Rc::new(items),
             Update::Completions(found) => self.completed(found),
             Update::Sentences(sentences) => self.sentences(sentences),
@@ -87,26 +92,59 @@ impl State {
     }
 
     fn hello(&mut self, hello: Hello, todo: &mut Vec<Effect>) {
-        let first = hello.scenarios.first().map(|s| s.id.clone()).unwrap_or_default();
-        let wanted = self.ui.prefs.scenario.to_string();
-        let known = hello.scenarios.iter().any(|s| s.id == wanted);
         self.hello = Some(Rc::new(hello));
+        if !self.lesson_docs.is_empty() {
+            let sources = (*self.lesson_docs).clone();
+            self.ask(Command::Lessons { sources, language: "en".into() }, todo);
+        }
         match self.kept.clone() {
             Some(save) => {
                 let moment = self.moment();
                 self.frame = None;
                 self.ask(Command::Restore { save: save.to_string(), moment }, todo);
             }
-            None => match self.link.take() {
-                Some(link) => self.open_address(&link, todo),
-                None => self.ask(Command::LoadScenario(if known { wanted } else { first }), todo),
-            },
+            None => self.begin(todo),
         }
         let millis = self.ui.prefs.limit;
         self.ask(Command::Limit { millis }, todo);
     }
 
+    /// What is shown first: what the address asks for, the run of before the reload, the last scenario, the first.
+    fn begin(&mut self, todo: &mut Vec<Effect>) {
+        let link = self.link.take();
+        if let Some(id) = self.wanted.take().filter(|_| link.is_none()) {
+            return self.fetch_lesson(id, todo);
+        }
+        let scenario = self.ui.prefs.scenario.clone();
+        match (self.take_run(link.as_deref().unwrap_or_default(), &scenario), link) {
+            (Some(run), _) => self.put_back(&run, todo),
+            (None, Some(link)) => self.open_address(&link, todo),
+            (None, None) => self.load_wanted(todo),
+        }
+    }
+
+    /// The scenario of the last visit, or the first.
+    pub(super) fn load_wanted(&mut self, todo: &mut Vec<Effect>) {
+        let wanted = self.ui.prefs.scenario.to_string();
+        let list = self.hello.as_ref().map(|h| h.scenarios.clone()).unwrap_or_default();
+        let known = list.iter().any(|s| s.id == wanted);
+        let first = list.first().map(|s| s.id.clone()).unwrap_or_default();
+        self.ask(Command::LoadScenario(if known { wanted } else { first }), todo);
+    }
+
     fn refused_link(&mut self, why: LinkRefused, todo: &mut Vec<Effect>) {
+        if self.back.is_some() {
+            return self.cannot_put_back(todo);
+        }
+        if let LinkRefused::Lesson(id) = &why
+            && self.again.is_none()
+            && !self.address.is_empty()
+        {
+            // Its files come first.
+            self.again = Some(self.address.clone());
+            return self.fetch_lesson(id.clone(), todo);
+        }
+        self.again = None;
         self.banner = Some(Rc::new(Banner::Link(why)));
         if self.frame.is_none() {
             // Nothing to keep: the page needs something to show.
@@ -126,6 +164,7 @@ impl State {
         if matches!(self.health, Health::Restarting(_) | Health::Starting) {
             self.health = Health::Ready;
         }
+        self.remember_solved(&frame, todo);
         self.frame = Some(Rc::new(frame));
         self.hint_attempt();
     }
@@ -216,6 +255,7 @@ impl State {
         let moves = !matches!(
             command,
             Command::Check { .. }
+                | Command::Field { .. }
                 | Command::Sentences { .. }
                 | Command::Select { .. }
                 | Command::Hello
@@ -228,6 +268,7 @@ impl State {
 
     /// Something has moved and nothing moves any more: what depends on the moment is asked for anew.
     fn at_rest(&mut self, todo: &mut Vec<Effect>) {
+        self.store_run(todo);
         self.check_front(todo);
         if let Some((from, to)) = self.missing()
             && !self.waits_for(|c| matches!(c, Command::Sentences { .. }))
@@ -255,7 +296,11 @@ impl State {
             _ => return,
         };
         let step = self.moment().step;
-        Rc::make_mut(&mut self.steps).push(StepLine::Said(step, words));
+        // What was just said is not said again.
+        let said = |l: &StepLine| matches!(l, StepLine::Said(n, w) if *n == step && *w == words);
+        if !self.steps.iter().rev().take_while(|l| l.step() == step).any(said) {
+            Rc::make_mut(&mut self.steps).push(StepLine::Said(step, words));
+        }
     }
 
     /// The worker is dead: another is started and gets back what was kept, the moment before.
@@ -303,7 +348,7 @@ impl State {
     }
 }
 
-fn is_act_or_run(command: &Command) -> bool {
+pub(super) fn is_act_or_run(command: &Command) -> bool {
     use Command::*;
     !matches!(
         command,
@@ -311,6 +356,7 @@ fn is_act_or_run(command: &Command) -> bool {
             | Drawn(_)
             | Whole
             | Check { .. }
+            | Field { .. }
             | BreakMenu { .. }
             | Complete { .. }
             | Sentences { .. }

@@ -58,6 +58,7 @@ impl State {
             }
             FileMsg::Front(i) if i < self.ui.files.len() => {
                 self.ui.front = i;
+                self.ui.lesson = false;
                 self.check_front(todo);
             }
             FileMsg::Front(_) => {}
@@ -77,6 +78,11 @@ impl State {
             FileMsg::Break(i) => self.break_it(i, todo),
             FileMsg::Unbreak => self.unbreak(todo),
             FileMsg::Remedy(edit) => self.edit(self.ui.front, &edit, todo),
+            FileMsg::Help(line, column) => {
+                if let Some(doc) = self.front().map(File::doc) {
+                    self.ask(Command::Field { doc, line, column }, todo);
+                }
+            }
             FileMsg::Go(name, line, column) => self.go(name, line, column, todo),
         }
     }
@@ -219,6 +225,7 @@ impl State {
             self.ui.front = i;
         }
         self.ui.side_inspect = false;
+        self.ui.lesson = false;
         self.ui.phone = Phone::File;
         todo.push(Effect::Look);
         todo.push(Effect::Go(line, column, true));
@@ -226,8 +233,10 @@ impl State {
 
     /// A scenario, a link, or the same session after a restart.
     pub(super) fn opened(&mut self, loaded: Loaded, todo: &mut Vec<Effect>) {
-        if loaded.by != LoadedBy::Restore {
-            self.take_files(&loaded);
+        let back = self.back.take();
+        self.acted = back.is_some() || loaded.by == LoadedBy::Restore && self.acted;
+        if loaded.by != LoadedBy::Restore || back.is_some() {
+            self.take_files(&loaded, back.is_some());
             self.kept = None;
             self.frame = None;
             self.details = None;
@@ -240,16 +249,29 @@ impl State {
             self.shared = None;
             self.playing = false;
         }
+        if let Some(step) = back {
+            self.banner = Some(Rc::new(super::Banner::Back(step)));
+        } else if loaded.by != LoadedBy::Restore {
+            todo.push(Effect::StoreRun(None));
+        }
+        self.ui.lesson = loaded.lesson.is_some();
         if loaded.by == LoadedBy::Scenario {
-            self.ui.prefs.scenario = Rc::from(loaded.scenario.as_str());
-            todo.push(Effect::StorePrefs(self.ui.prefs.clone()));
-            todo.push(Effect::Address(String::new()));
+            self.address = Rc::from("");
+            if loaded.lesson.is_none() {
+                self.ui.prefs.scenario = Rc::from(loaded.scenario.as_str());
+                todo.push(Effect::StorePrefs(self.ui.prefs.clone()));
+                todo.push(Effect::Address(String::new()));
+            }
         }
         if let Some(differs) = loaded.differs.clone() {
             self.banner = Some(Rc::new(super::Banner::Notice(Notice { words: differs, warns: true })));
         }
+        let fresh = loaded.by == LoadedBy::Scenario;
         self.loaded = Rc::new(loaded);
         self.open = true;
+        if fresh || back.is_some() && self.address.starts_with('?') {
+            self.opened_lesson(todo);
+        }
         todo.push(Effect::Look);
         for command in std::mem::take(&mut self.queue).iter() {
             self.ask(command.clone(), todo);
@@ -262,10 +284,11 @@ impl State {
     }
 
     /// The files that came; over them the drafts of the same scenario that were stored before the page was reloaded.
-    fn take_files(&mut self, loaded: &Loaded) {
+    fn take_files(&mut self, loaded: &Loaded, back: bool) {
         let mut files: Vec<File> =
             loaded.files.iter().map(|d| File::of(&d.name, &d.text, Some(&d.text))).collect();
-        if loaded.by == LoadedBy::Scenario {
+        // A lesson that is begun anew begins with its own files.
+        if back || loaded.by == LoadedBy::Scenario && loaded.lesson.is_none() {
             for draft in self.stored.iter().filter(|d| d.scenario == loaded.scenario) {
                 match files.iter_mut().find(|f| *f.name == *draft.name) {
                     Some(file) => file.text = Rc::from(draft.text.as_str()),

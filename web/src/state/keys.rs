@@ -31,6 +31,7 @@ pub const KEY_MAP: &[(&str, &str)] = &[
     ("f", "Forward"),
     ("Home, End", "on the slider: first, last step"),
     ("Ctrl Enter", "Apply, from anywhere"),
+    ("F1", "in the editor: what the field under the cursor is"),
     ("o", "Objects"),
     ("g", "Loops"),
     ("w", "Why of the selection"),

@@ -105,6 +105,9 @@ impl State {
             self.breaks = Rc::default();
             self.ask_breaks(todo);
         }
+        if open == Open::Course && self.course.is_none() {
+            todo.push(Effect::FetchCourse);
+        }
         if open == Open::Models {
             self.ask(Command::Latencies, todo);
         }
@@ -161,6 +164,7 @@ pub(crate) fn name(open: &Open) -> String {
         Open::Models => "models".into(),
         Open::More => "more".into(),
         Open::Steps => "steps".into(),
+        Open::Course => "course".into(),
     }
 }
 
@@ -176,6 +180,6 @@ fn opener(open: &Open) -> String {
 impl Banner {
     /// It asks for attention.
     pub fn warns(&self) -> bool {
-        !matches!(self, Banner::Notice(n) if !n.warns)
+        !matches!(self, Banner::Back(_)) && !matches!(self, Banner::Notice(n) if !n.warns)
     }
 }

@@ -21,10 +21,11 @@ pub(super) fn problems(file: &str, part: &Part<'_>, answer: &Answer) -> Vec<Prob
         return found;
     }
     match refusal(answer) {
+        // Of an update the server quotes the whole patch before it says which field it does not know.
+        Some(status) if status.message.contains("strict decoding error") => found.extend(unknown(part)),
         Some(status) if status.reason == Reason::Invalid && !status.causes.is_empty() => {
             found.extend(status.causes.iter().map(|cause| invalid(part, cause)));
         }
-        Some(status) if status.message.contains("strict decoding error") => found.extend(unknown(part)),
         Some(status) if status.reason == Reason::BadRequest => found.push(undecoded(part, said(&err))),
         _ => found.push(whole(file, part, said(&err))),
     }

@@ -33,12 +33,12 @@ pub(super) fn why(session: &Session, object: &Object) -> Why {
         return tab;
     };
     tab.head = if what.stalls() {
-        WhyHead::Blocked(blocker::head(&at, &what))
+        WhyHead::Blocked(blocker::head(session, &at, &what))
     } else {
-        WhyHead::Moving(blocker::head(&at, &what))
+        WhyHead::Moving(blocker::head(session, &at, &what))
     };
     tab.strip = strip(&links.iter().map(|l| l.object.clone()).collect::<Vec<_>>(), &what);
-    tab.stops_at = blocker::stops_at(&what).map(Into::into);
+    tab.stops_at = blocker::stops_at(&at, &what).map(Into::into);
     tab.ends = blocker::ends(session, &what, Some(&key));
     tab.speech = speech(session, &key, &links.iter().map(|l| l.object.clone()).collect::<Vec<_>>());
     tab.quote = links.iter().rev().find_map(|l| quote(&l.said));
@@ -58,10 +58,22 @@ fn strip(objects: &[Key], end: &Blocker) -> Vec<(Who, String)> {
                     strip.push((Who::Kubelet, "kubelet".into()));
                 }
             }
-            _ => strip.push((Who::Other, key.kind.singular().into())),
+            _ => strip.push((Who::Other, brief(key.kind))),
         }
     }
     strip
+}
+
+/// A kind's name where there is little room.
+fn brief(kind: Kind) -> String {
+    match kind.name() {
+        "HorizontalPodAutoscaler" => "autoscaler".into(),
+        "PersistentVolumeClaim" => "claim".into(),
+        "PersistentVolume" => "volume".into(),
+        "PodDisruptionBudget" => "budget".into(),
+        "ReplicationController" => "replication".into(),
+        _ => kind.singular().into(),
+    }
 }
 
 fn quote(said: &Says) -> Option<Quote> {
@@ -150,6 +162,18 @@ fn lane(session: &Session, key: &Key, since: Instant) -> Speaker {
         .map(|e| e.at)
         .collect();
     let helps = !spoke.is_empty();
+    if key.kind == Kind::ReplicaSet {
+        // It tells of the pods that it made: a word, if none that helps.
+        let tells = |e: &Event| e.involved_object.name == key.name && e.involved_object.kind == "ReplicaSet";
+        let told = world
+            .store()
+            .log_after(0)
+            .filter(|e| e.key.kind == Kind::Event && e.at >= since)
+            .filter(|e| e.new.as_ref().and_then(|o| o.get::<Event>()).is_some_and(tells));
+        spoke.extend(told.map(|e| e.at));
+        spoke.arrange();
+        spoke.dedup();
+    }
     let late = world
         .store()
         .get(key)
@@ -164,6 +188,8 @@ fn lane(session: &Session, key: &Key, since: Instant) -> Speaker {
         "says it is late"
     } else if helps {
         "says why"
+    } else if !spoke.is_empty() {
+        "made its pods"
     } else {
         "says nothing"
     };

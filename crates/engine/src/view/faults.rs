@@ -24,6 +24,8 @@ const MOST_NODES: usize = 6;
 
 /// One entry: its key, its name, what it does, whether it is in force.
 type Entry = (String, String, String, bool);
+/// The entries of one part of the cluster.
+type Group = (&'static str, Vec<Entry>);
 
 fn entry(key: String, name: String, note: &str, on: bool) -> Entry {
     (key, name, note.into(), on)
@@ -32,20 +34,22 @@ fn entry(key: String, name: String, note: &str, on: bool) -> Entry {
 /// The entries.
 pub(super) fn items(session: &mut Session) -> Vec<Arc<FaultItem>> {
     let world = session.world();
-    let mut found = controllers(world);
-    for (who, process) in &TROUBLED {
-        found.extend(crashes(world, who, process));
+    let mut groups: Vec<Group> = vec![("Controllers", controllers(world))];
+    for (title, (who, process)) in ["Controller manager", "Scheduler"].into_iter().zip(&TROUBLED) {
+        let mut found = crashes(world, who, process);
         found.extend(requests(world, who, process));
+        groups.push((title, found));
     }
-    found.extend(nodes(world));
-    found.extend(surroundings(world));
-    let rows = found
-        .into_iter()
-        .map(|(key, name, note, on)| FaultItem {
+    groups.push(("Nodes", nodes(world)));
+    groups.push(("API server, registry, clocks", surroundings(world)));
+    let flat = groups.into_iter().flat_map(|(group, entries)| entries.into_iter().map(move |e| (group, e)));
+    let rows = flat
+        .map(|(group, (key, name, note, on))| FaultItem {
             id: session.ids.apart(&format!("fault:{key}")),
             key,
             name,
             note,
+            group: group.into(),
             on,
         })
         .collect();
@@ -56,7 +60,7 @@ fn controllers(world: &World) -> Vec<Entry> {
     let mut found = vec![];
     for name in STOPPED.iter().filter(|n| ALL.iter().any(|c| c.name() == **n)) {
         let on = world.loops().any(|(c, l)| c.name() == *name && l.stopped);
-        let text = format!("Stop the {name} controller");
+        let text = format!("Stop the {}", crate::words::who::long(name));
         found.push(entry(format!("stop:{name}"), text, "its notifications wait unread", on));
     }
     for (who, process, kind) in &HELD {

@@ -5,7 +5,7 @@ use crate::{
     session::{APPLY, Session, object_ref},
     words,
 };
-use kubestep_insight::{Kind, Verdict as Found, but};
+use kubestep_insight::{Kind, Verdict as Found, but, unnoticed};
 use kubestep_model::{Event, Key, Kind as ObjectKind};
 use kubestep_protocol::{ApplyOut, BranchId, Head, LogLine, Moment, ObjectRef, Rich, Verdict, VerdictKind};
 use std::{collections::BTreeSet, sync::Arc};
@@ -73,9 +73,20 @@ fn verdict_row(session: &Session, found: &Found) -> (Verdict, Rich) {
         .as_ref()
         .and_then(|k| session.note().gaps.get(k))
         .map_or(String::new(), |g| g.measure.text.clone());
+    // A number speaks for itself; a stage needs its subject.
+    let measure = match &object {
+        Some(key) if !measure.is_empty() && !measure.starts_with(|c: char| c.is_ascii_digit()) => {
+            format!("{} {}: {measure}", key.kind.name(), words::tail(&key.name))
+        }
+        _ => measure,
+    };
     let (because, more) = match (&found.blocker, kind) {
         (_, VerdictKind::Converged) => (
-            but(world).map_or_else(Rich::default, |service| words::selects_nothing(&service)),
+            match (unnoticed(world), but(world)) {
+                (Some(node), _) => words::blocker::silent(session, &node),
+                (None, Some(service)) => words::selects_nothing(&service),
+                (None, None) => Rich::default(),
+            },
             Rich::default(),
         ),
         (Some((at, blocker)), _) => {

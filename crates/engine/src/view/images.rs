@@ -52,6 +52,17 @@ pub(super) fn images(session: &mut Session, world: &World) -> Vec<Arc<ImageRow>>
     sorted(rows, |r| r.id)
 }
 
+/// How often an image was asked for, and when it will be asked for again.
+pub(crate) fn asked(world: &World, image: &str) -> (u32, Option<Instant>) {
+    let reference = short_image(image);
+    let events = world.store().list(Kind::Event, None).filter_map(|o| o.get::<Event>());
+    let pulls = events.filter(|e| {
+        e.reason == "Pulling" && e.message.split('"').nth(1).is_some_and(|i| short_image(i) == reference)
+    });
+    let times = pulls.map(|e| u32::try_from(e.count).unwrap_or(1)).fold(0, u32::saturating_add);
+    (times, next_pull(world, reference).filter(|at| *at > world.now()))
+}
+
 /// The images of the pods that an object makes, or would make.
 fn of_template(object: &Object) -> Vec<&str> {
     let template = match object {

@@ -36,6 +36,7 @@ pub(super) fn loops(session: &mut Session, found: &Verdict) -> Vec<Arc<Loop>> {
     for (name, mut row) in rows {
         row.id = session.ids.of(&name);
         row.stuck = stuck.as_ref().is_some_and(|(who, detail)| *who == row.name && *detail == row.detail);
+        row.name = words::who::long(&row.name);
         out.push(row);
     }
     sorted(out, |r| r.id)

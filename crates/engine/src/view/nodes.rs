@@ -4,14 +4,15 @@ use super::{board::Board, sorted};
 use crate::session::Session;
 use kubestep_cluster::{Health, ProcessId};
 use kubestep_model::arrange::Arrange;
-use kubestep_model::{Kind, Node, Quantity};
+use kubestep_model::{Key, Kind, Node, Pod, Quantity};
 use kubestep_protocol::{Node as NodeRow, NodeLook, Rich};
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 /// The nodes, in the order of first sight.
 pub(super) fn nodes(session: &mut Session, board: &Board<'_>) -> Vec<Arc<NodeRow>> {
     let nodes = board.world.store().list(Kind::Node, None).filter_map(|o| o.get::<Node>());
     let mut rows: Vec<NodeRow> = nodes.map(|n| row(board, n)).collect();
+    rows.extend(removed(board));
     rows.arrange_by(|a, b| a.name.cmp(&b.name));
     for row in &mut rows {
         row.id = session.ids.of(&format!("node:{}", row.name));
@@ -23,6 +24,28 @@ pub(super) fn nodes(session: &mut Session, board: &Board<'_>) -> Vec<Arc<NodeRow
 fn share(used: i64, all: Option<&Quantity>) -> u16 {
     let all = all.map_or(0, Quantity::milli_value);
     if all <= 0 { 0 } else { u16::try_from((used.saturating_mul(1000) / all).clamp(0, 9999)).unwrap_or(9999) }
+}
+
+/// Nodes that are gone while pods are still bound to them.
+fn removed(board: &Board<'_>) -> Vec<NodeRow> {
+    let store = board.world.store();
+    let pods = store.list(Kind::Pod, None).filter_map(|o| o.get::<Pod>());
+    let named = pods.map(|p| &*p.spec.node_name).filter(|n| !n.is_empty());
+    let gone: BTreeSet<&str> = named.filter(|n| store.get(&Key::new(Kind::Node, "", *n)).is_none()).collect();
+    let row = |name: &str| NodeRow {
+        id: kubestep_protocol::Id(0),
+        name: name.into(),
+        look: NodeLook::Removed,
+        words: Rich::words("removed"),
+        stopped: true,
+        cordoned: false,
+        taints: vec![],
+        pods: board.load(name).pods,
+        cpu: 0,
+        memory: 0,
+        room: "no Node object of this name".into(),
+    };
+    gone.into_iter().map(row).collect()
 }
 
 fn row(board: &Board<'_>, node: &Node) -> NodeRow {

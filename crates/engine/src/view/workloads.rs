@@ -112,11 +112,8 @@ fn job(row: &mut Row, job: &Job) {
         None if job.spec.suspend == Some(true) => "suspended".into(),
         None => tag(&job.spec.template),
     };
-    let mut words = vec![format!("{} done", status.succeeded)];
-    for (n, word) in [(status.active, "running"), (status.failed, "failed")] {
-        if n > 0 {
-            words.push(format!("{n} {word}"));
-        }
-    }
-    row.has = words.join(", ");
+    let counts = [(status.succeeded, "done"), (status.active, "running"), (status.failed, "failed")];
+    let words: Vec<String> =
+        counts.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")).collect();
+    row.has = if words.is_empty() { "0 done".into() } else { words.join(", ") };
 }

@@ -1,9 +1,9 @@
 //! What a gap waits for, in the teacher's words.
 
-use super::tail;
+use super::{tail, who::long};
 use crate::session::{Session, object_ref};
 use kubestep_insight::{Blocker, Refusal};
-use kubestep_model::{Deployment, Key, Kind};
+use kubestep_model::{Deployment, Key, Kind, Lease};
 use kubestep_protocol::{End, EndAct, ImageAct, NodeAct, Rich, Span};
 
 fn words(text: impl Into<String>) -> Span {
@@ -19,6 +19,43 @@ fn object(key: &Key) -> Span {
     Span::Object(object_ref(key), tail(&key.name).to_string())
 }
 
+/// An autoscaler, which waits for numbers and not for what a container needs.
+fn scales(at: &Key) -> bool {
+    at.kind.name() == "HorizontalPodAutoscaler"
+}
+
+/// "The kubelet asked 7 times; next in 3m 40s."
+fn asked(session: &Session, image: &str) -> Rich {
+    let (times, next) = crate::view::asked(session.world(), image);
+    let start = match times {
+        0 => return Rich::words("The kubelet has not asked yet. "),
+        1 => Rich::words("The kubelet asked once"),
+        n => Rich::words(format!("The kubelet asked {n} times")),
+    };
+    match next {
+        Some(at) => start.then(words("; next in ")).then(Span::Until(session.at(at))).then(words(". ")),
+        None => start.then(words(". ")),
+    }
+}
+
+/// When a node's kubelet was last heard of: the renewal of its lease.
+pub(crate) fn last_heard(session: &Session, node: &str) -> Option<kubestep_protocol::At> {
+    let lease = session.world().store().get(&Key::new(Kind::Lease, "kube-node-lease", node))?;
+    let renewed = lease.get::<Lease>()?.spec.renew_time?;
+    Some(session.at(renewed.instant()))
+}
+
+/// The teacher: all is as asked, and a node is silent, which Kubernetes notices later.
+pub(crate) fn silent(session: &Session, node: &str) -> Rich {
+    let start = Rich::words("but ")
+        .then(Span::Code(node.into()))
+        .then(words(" is silent and Kubernetes has not noticed"));
+    match last_heard(session, node) {
+        Some(at) => start.then(words(": last heard of ")).then(Span::Since(at)).then(words(" ago.")),
+        None => start.then(words(".")),
+    }
+}
+
 /// "because …" of the verdict.
 pub(crate) fn because(at: &Key, blocker: &Blocker) -> Rich {
     let start = Rich::words("because ");
@@ -26,9 +63,9 @@ pub(crate) fn because(at: &Key, blocker: &Blocker) -> Rich {
         Blocker::NotObserved => {
             start.then(words("its loop has not looked at ")).then(object(at)).then(words(" yet."))
         }
-        Blocker::LoopStopped { who } => start.then(words(format!("{who} is stopped."))),
+        Blocker::LoopStopped { who } => start.then(words(format!("the {} is stopped.", long(who)))),
         Blocker::WatchHeld { who, kind } => {
-            start.then(words(format!("the watch of {who} for {kind} is held.")))
+            start.then(words(format!("the watch of the {} for {kind} is held.", long(who))))
         }
         Blocker::Refused { how, .. } => start.then(words(refused(*how))),
         Blocker::Paused => start.then(object(at)).then(words(" is paused.")),
@@ -46,6 +83,9 @@ pub(crate) fn because(at: &Key, blocker: &Blocker) -> Rich {
         Blocker::Volume { claim, .. } => {
             start.then(words("no volume is bound to ")).then(Span::Code(claim.clone())).then(words("."))
         }
+        Blocker::Configuration { .. } if scales(at) => {
+            start.then(object(at)).then(words(" gets no numbers to count with."))
+        }
         Blocker::Configuration { .. } => start.then(words("something that the container needs is missing.")),
         Blocker::Ends { container, code, restarts, .. } => start
             .then(words(format!("container {container} ends with code {code}, {restarts} times so far."))),
@@ -54,9 +94,11 @@ pub(crate) fn because(at: &Key, blocker: &Blocker) -> Rich {
         }
         Blocker::Time { what } => start.then(words(time(what))),
         Blocker::NodeSilent { node } => start.then(words(format!("{node} does not answer."))),
-        Blocker::Finalizer { names } => {
-            start.then(words("it is held back by ")).then(Span::Code(names.join(", "))).then(words("."))
-        }
+        Blocker::Finalizer { names } => start
+            .then(object(at))
+            .then(words(" is held back by "))
+            .then(Span::Code(names.join(", ")))
+            .then(words(".")),
         Blocker::UnderWay => start.then(object(at)).then(words(" is on its way.")),
         Blocker::NoLoop => start.then(words("no loop acts on ")).then(object(at)).then(words(".")),
     }
@@ -127,9 +169,12 @@ pub(crate) fn nowhere(session: &Session, at: &Key, blocker: &Blocker) -> Rich {
         Blocker::NodeSilent { node } => {
             Rich::words(format!("The kubelet on {node}: nothing is heard of it."))
         }
-        Blocker::LoopStopped { who } => Rich::words(format!("{who}: somebody stopped it.")),
-        Blocker::WatchHeld { who, .. } => Rich::words(format!("{who}: it is told nothing new.")),
+        Blocker::LoopStopped { who } => Rich::words(format!("The {}: somebody stopped it.", long(who))),
+        Blocker::WatchHeld { who, .. } => Rich::words(format!("The {}: it is told nothing new.", long(who))),
         Blocker::Volume { .. } => Rich::words("The volume controller: it has no volume that fits the claim."),
+        Blocker::Configuration { .. } if scales(at) => {
+            Rich::words("The autoscaler: it asks for numbers, and nobody gives it any.")
+        }
         Blocker::Configuration { .. } => {
             Rich::words(format!("The kubelet on {node}: what the container needs is not there."))
         }
@@ -141,18 +186,21 @@ pub(crate) fn nowhere(session: &Session, at: &Key, blocker: &Blocker) -> Rich {
 }
 
 /// What blocks it, for the top of Why.
-pub(crate) fn head(at: &Key, blocker: &Blocker) -> Rich {
+pub(crate) fn head(session: &Session, at: &Key, blocker: &Blocker) -> Rich {
     let blocked = |by: &str| Rich::words("Blocked by ").then(Span::Strong(by.into())).then(words(": "));
     match blocker {
         Blocker::Image { image, absent: true, .. } => blocked("the registry")
             .then(words("it has no "))
             .then(Span::Code(short_image(image)))
-            .then(words(". The kubelet asks again and again; no loop rolls back.")),
+            .then(words(". "))
+            .then_all(asked(session, image))
+            .then(words("No loop rolls back.")),
         Blocker::Image { image, reason, .. } => blocked("the registry")
             .then(Span::Code(reason.clone()))
             .then(words(" for "))
             .then(Span::Code(short_image(image)))
-            .then(words(".")),
+            .then(words(". "))
+            .then_all(asked(session, image)),
         Blocker::NothingFits { message } => {
             blocked("the scheduler's filters").then(Span::Code(message.clone()))
         }
@@ -168,16 +216,25 @@ pub(crate) fn head(at: &Key, blocker: &Blocker) -> Rich {
         Blocker::Probe { container } => blocked("a probe")
             .then(words(format!("{container} runs, and its readiness probe does not succeed."))),
         Blocker::NodeSilent { node } => {
-            blocked("a silent node").then(words(format!("nothing is heard of {node}.")))
+            let silent = blocked("a silent node").then(words(format!("nothing is heard of {node}")));
+            match last_heard(session, node) {
+                Some(at) => silent.then(words(", for ")).then(Span::Since(at)).then(words(".")),
+                None => silent.then(words(".")),
+            }
         }
-        Blocker::LoopStopped { who } => blocked("a fault").then(words(format!("{who} is stopped."))),
+        Blocker::LoopStopped { who } => {
+            blocked("a fault").then(words(format!("the {} is stopped.", long(who))))
+        }
         Blocker::WatchHeld { who, kind } => {
-            blocked("a fault").then(words(format!("the watch of {who} for {kind} is held.")))
+            blocked("a fault").then(words(format!("the watch of the {} for {kind} is held.", long(who))))
         }
         Blocker::Volume { claim, message } if message.is_empty() => {
             blocked("a claim").then(words(format!("no volume is bound to {claim}.")))
         }
         Blocker::Volume { message, .. } => blocked("a claim").then(Span::Code(message.clone())),
+        Blocker::Configuration { message } if scales(at) => {
+            blocked("missing numbers").then(Span::Code(message.clone()))
+        }
         Blocker::Configuration { message } => {
             blocked("missing configuration").then(Span::Code(message.clone()))
         }
@@ -193,7 +250,7 @@ pub(crate) fn head(at: &Key, blocker: &Blocker) -> Rich {
 }
 
 /// Where the chain stops, in one word.
-pub(crate) fn stops_at(blocker: &Blocker) -> Option<&'static str> {
+pub(crate) fn stops_at(at: &Key, blocker: &Blocker) -> Option<&'static str> {
     Some(match blocker {
         Blocker::Image { .. } => "registry",
         Blocker::NothingFits { .. } => "filters",
@@ -204,6 +261,7 @@ pub(crate) fn stops_at(blocker: &Blocker) -> Option<&'static str> {
         Blocker::NodeSilent { .. } => "node",
         Blocker::LoopStopped { .. } | Blocker::WatchHeld { .. } => "fault",
         Blocker::Volume { .. } => "volume",
+        Blocker::Configuration { .. } if scales(at) => "numbers",
         Blocker::Configuration { .. } => "configuration",
         Blocker::Paused => "paused",
         Blocker::Finalizer { .. } => "finalizer",
@@ -232,7 +290,11 @@ pub(crate) fn ends(session: &Session, blocker: &Blocker, top: Option<&Key>) -> V
             EndAct::Node(NodeAct::Start(node.clone())),
         )],
         Blocker::LoopStopped { who } => {
-            vec![end(format!("Let {who} go on"), "it reads what it has missed", EndAct::Fault(fault_of(who)))]
+            vec![end(
+                format!("Let the {} go on", long(who)),
+                "it reads what it has missed",
+                EndAct::Fault(fault_of(who)),
+            )]
         }
         Blocker::Paused => top
             .map(|k| {

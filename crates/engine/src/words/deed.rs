@@ -80,17 +80,9 @@ fn subject(agent: &str) -> String {
     match agent {
         "kubectl" => "You".into(),
         "kube-apiserver" => "The API server".into(),
-        "deployment-controller" => "The Deployment controller".into(),
-        "replicaset-controller" => "The ReplicaSet controller".into(),
-        "kube-scheduler" => "The scheduler".into(),
-        "endpointslice-controller" => "The EndpointSlice controller".into(),
-        "endpoint-controller" => "The Endpoints controller".into(),
-        "generic-garbage-collector" => "The garbage collector".into(),
-        "node-controller" => "The node controller".into(),
-        "resourcequota-controller" => "The quota controller".into(),
         _ => match agent.strip_prefix("kubelet ") {
             Some(node) => format!("The kubelet on {node}"),
-            None => format!("The {}", agent.replace('-', " ")),
+            None => format!("The {}", super::who::long(agent)),
         },
     }
 }
@@ -100,7 +92,7 @@ pub(crate) fn of_record(session: &Session, record: &Record) -> Rich {
         What::Act { text } if text.starts_with("kubectl") => {
             Rich::words("You ran ").then(Span::Code(text.clone())).then(Span::Words(".".into()))
         }
-        What::Act { text } => Rich::words(text.clone()),
+        What::Act { text } => Rich::words(super::who::named(text)),
         What::Served { who, verb, key, subresource, code, message, .. } => {
             served(session, record, who, (verb, subresource), key, *code, message.as_deref())
         }
@@ -110,7 +102,7 @@ pub(crate) fn of_record(session: &Session, record: &Record) -> Rich {
         What::ByClock { process, .. } => Rich::words(format!("{process} acted by the clock.")),
         What::Client { line, exit } => client(line, *exit),
         What::Woke { controller } => {
-            Rich::words(format!("Keys of the {controller} controller came back into line."))
+            Rich::words(format!("Keys of the {} came back into line.", super::who::long(controller)))
         }
     }
 }
@@ -135,7 +127,7 @@ fn delivered(process: &str, key: &Key, behind: usize) -> Rich {
 }
 
 fn thought(controller: &str, key: &Key, asks: &[String], ended: Option<&str>) -> Rich {
-    let start = Rich::words(format!("The {controller} controller looked at ")).then(name(key));
+    let start = Rich::words(format!("The {} looked at ", super::who::long(controller))).then(name(key));
     match (asks, ended) {
         ([], Some("settled")) => start.then(Span::Words(": nothing more to do.".into())),
         ([], Some(why)) => {

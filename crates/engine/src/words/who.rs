@@ -3,6 +3,61 @@
 use kubestep_cluster::{ProcessId, Record, What, World};
 use kubestep_protocol::Who;
 
+/// Every loop has one name on the page: what its code calls it, and what a sentence does.
+const NAMES: [(&str, &str); 28] = [
+    ("cronjob", "CronJob controller"),
+    ("daemonset", "DaemonSet controller"),
+    ("daemon-set", "DaemonSet controller"),
+    ("deployment", "Deployment controller"),
+    ("disruption", "disruption controller"),
+    ("endpoint", "Endpoints controller"),
+    ("endpointslice", "EndpointSlice controller"),
+    ("endpointslicemirroring", "EndpointSlice mirroring controller"),
+    ("garbage-collector", "garbage collector"),
+    ("generic-garbage-collector", "garbage collector"),
+    ("horizontalpodautoscaler", "autoscaler"),
+    ("horizontal-pod-autoscaler", "autoscaler"),
+    ("job", "Job controller"),
+    ("namespace", "namespace controller"),
+    ("node", "node controller"),
+    ("node-ipam", "node address controller"),
+    ("node-lifecycle", "node controller"),
+    ("persistentvolume-binder", "volume binder"),
+    ("persistent-volume-binder", "volume binder"),
+    ("podgc", "pod garbage collector"),
+    ("pod-garbage-collector", "pod garbage collector"),
+    ("replicaset", "ReplicaSet controller"),
+    ("replication", "ReplicationController controller"),
+    ("replicationcontroller", "ReplicationController controller"),
+    ("resourcequota", "quota controller"),
+    ("serviceaccount", "service account controller"),
+    ("service-account", "service account controller"),
+    ("statefulset", "StatefulSet controller"),
+];
+
+/// A loop's name in sentences and on its card: "Deployment controller".
+pub(crate) fn long(name: &str) -> String {
+    let bare = name.strip_suffix("-controller").unwrap_or(name);
+    let bare = bare.strip_prefix("kube-").unwrap_or(bare);
+    match NAMES.iter().find(|(n, _)| *n == bare) {
+        Some((_, long)) => (*long).into(),
+        None if bare == "controller-manager" => "controller manager".into(),
+        None if matches!(bare, "scheduler" | "provisioner") || bare.starts_with("kubelet") => bare.into(),
+        None => format!("{} controller", bare.replace('-', " ")),
+    }
+}
+
+/// The words of an act, with the names that loops have on the page.
+pub(crate) fn named(text: &str) -> String {
+    let Some((before, rest)) = text.split_once("the ") else { return text.into() };
+    match rest.split_once(" controller") {
+        Some((name, after)) if NAMES.iter().any(|(n, _)| *n == name) => {
+            format!("{before}the {}{after}", long(name))
+        }
+        _ => text.into(),
+    }
+}
+
 /// By the name under which requests stand in the audit record.
 pub(crate) fn of_agent(agent: &str) -> (Who, String) {
     let who = match agent {
@@ -70,5 +125,31 @@ fn of_process(process: &ProcessId) -> (Who, String) {
         ProcessId::Manager | ProcessId::SecondManager => (Who::Other, "controllers".into()),
         ProcessId::Scheduler => (Who::Scheduler, "scheduler".into()),
         ProcessId::Kubelet(_) => (Who::Kubelet, "kubelet".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loop_has_one_name() {
+        for (name, want) in [
+            ("deployment", "Deployment controller"),
+            ("deployment-controller", "Deployment controller"),
+            ("garbage-collector", "garbage collector"),
+            ("generic-garbage-collector", "garbage collector"),
+            ("kube-scheduler", "scheduler"),
+            ("kube-controller-manager", "controller manager"),
+            ("ttl-after-finished", "ttl after finished controller"),
+        ] {
+            assert_eq!(long(name), want);
+        }
+        for (text, want) in [
+            ("You stopped the replicaset controller.", "You stopped the ReplicaSet controller."),
+            ("You stopped the second controller manager.", "You stopped the second controller manager."),
+        ] {
+            assert_eq!(named(text), want);
+        }
     }
 }

@@ -242,3 +242,28 @@ fn large_files_are_answered() {
     let huge = "# nothing\n".repeat(500_000);
     assert!(page.check(&huge).problems[0].message.contains("4 MiB"));
 }
+
+#[test]
+fn the_field_under_the_cursor_is_told() {
+    let mut page = Page::open("P15");
+    let text = DEPLOYMENT.replacen("name: cart", "name: other", 1);
+    let doc = kubestep_protocol::Doc { name: "m.yaml".into(), text };
+    let mut told = |line: u32, column: u32| {
+        page.send(kubestep_protocol::Command::Field { doc: doc.clone(), line, column });
+        page.answers.iter().find_map(|u| match u {
+            kubestep_protocol::Update::Field(Some(f)) => {
+                Some(format!("{} {} {} {:?}", f.path, f.holds, f.required, f.default))
+            }
+            _ => None,
+        })
+    };
+    for (line, column, want) in [
+        (6, 4, Some("spec.replicas integer false Some(\"1\")")),
+        (16, 10, Some("spec.template.spec.containers.name string true None")),
+        (9, 8, Some("spec.selector.matchLabels map[string]string false None")),
+        (7, 5, Some("spec.selector LabelSelector true None")),
+        (40, 1, None),
+    ] {
+        assert_eq!(told(line, column).as_deref(), want, "{line}:{column}");
+    }
+}

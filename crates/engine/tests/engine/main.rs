@@ -7,5 +7,6 @@ mod lessons;
 mod links;
 mod opening;
 mod page;
+mod places;
 mod random;
 mod scenarios;

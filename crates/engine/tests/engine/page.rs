@@ -173,7 +173,11 @@ pub(crate) fn object(kind: &str, name: &str) -> ObjectRef {
 
 impl Page {
     pub(crate) fn check(&mut self, text: &str) -> Checked {
-        let doc = Doc { name: "m.yaml".into(), text: text.into() };
+        self.check_as("m.yaml", text)
+    }
+
+    pub(crate) fn check_as(&mut self, name: &str, text: &str) -> Checked {
+        let doc = Doc { name: name.into(), text: text.into() };
         assert_eq!(self.send(Command::Check { doc, version: 7 }), Stop::Finished);
         let found =
             self.answers.iter().find_map(|u| if let Update::Checked(c) = u { Some(c.clone()) } else { None });

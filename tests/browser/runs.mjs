@@ -1,0 +1,102 @@
+// A run is not lost by a reload, and what a person can read of it holds together.
+import assert from "node:assert/strict";
+import test from "node:test";
+import { visit } from "./page.mjs";
+
+test("a reload puts the run back and says so", async () => {
+  await visit(async (page) => {
+    await page.apply();
+    await page.press("Run until calm");
+    await page.press("Back");
+    const before = { step: await page.at(), last: await page.last(), hash: await page.hash() };
+    await page.tab.evaluate(() => history.replaceState(null, "", location.pathname));
+    await page.press("Back");
+    await page.press("Forward");
+    await page.tab.reload();
+    await page.ready();
+    await page.until("the step is back", async () => (await page.at()) === before.step && (await page.last()) === before.last);
+    assert.equal(await page.hash(), before.hash);
+    assert.match(await page.text(page.tab.locator(".banner")), new RegExp(`Your run was put back\\. You are at step ${before.step}`));
+    assert.match(await page.text(page.output), /configured/);
+    await page.button("Start over").click();
+    await page.until("it begins anew", async () => (await page.last()) < before.last);
+    assert.equal(await page.tab.locator(".banner").count(), 0);
+  });
+});
+
+test("a visit without a deed begins without a word", async () => {
+  await visit(async (page) => {
+    await page.tab.reload();
+    await page.ready();
+    assert.equal(await page.tab.locator(".banner").count(), 0);
+  });
+});
+
+test("a stopped node is told at once, and a removed one keeps its pods in its column", async () => {
+  await visit(async (page) => {
+    const menu = (node) => page.tab.getByRole("button", { name: `${node}: cordon, stop, remove` });
+    await menu("node-2").click();
+    await page.choose(/^Stop/);
+    await page.until("the verdict tells it", async () => /node-2 is silent/.test(await page.text(page.verdict)));
+    await menu("node-3").click();
+    await page.choose(/^Remove/);
+    await page.until("its head says so", async () => /removed/.test(await page.text(page.tab.locator(".nodehead[data-look=removed]"))));
+    assert.match(await page.text(page.tab.locator(".nodehead").first()), /not scheduled\s*0/);
+  });
+});
+
+test("faults stand in groups and are found by their words", async () => {
+  await visit(async (page) => {
+    await page.button("Faults").click();
+    const menu = page.tab.getByRole("menu", { name: "Faults" });
+    const groups = await menu.getByRole("group").count();
+    assert.ok(groups >= 5, `${groups} groups`);
+    await page.tab.getByRole("searchbox", { name: "Search" }).fill("registry throttle");
+    await page.until("one is left", async () => (await menu.getByRole("menuitemcheckbox").count()) === 1);
+    await page.tab.keyboard.press("ArrowDown");
+    await page.tab.keyboard.press("Enter");
+    await page.until("it is on", async () => (await page.button("Faults ✦").count()) === 1);
+  });
+});
+
+test("calm is said once, and the loops say which of them is getting nowhere", async () => {
+  await visit(async (page) => {
+    await page.apply();
+    await page.press("Run until calm");
+    await page.button("Run until calm").click();
+    await page.rest();
+    const last = await page.sentence();
+    assert.equal(last.match(/Calm/g)?.length ?? 0, 1, last);
+    await page.tab.keyboard.press("g");
+    const answer = page.tab.locator(".answer");
+    assert.match(await page.text(answer), /Which loop is getting nowhere\? The kubelet on node-\d/);
+    const box = await answer.boundingBox();
+    assert.ok(box.y > 0 && box.y + box.height < 900, "in sight without scrolling");
+  });
+});
+
+test("Why says how often and when next, and how long the Deployment was silent", async () => {
+  await visit(async (page) => {
+    await page.apply();
+    await page.press("Run until calm");
+    for (let i = 0; i < 12; i++) await page.press("+1 min");
+    const why = await page.text(page.why);
+    assert.match(why, /The kubelet asked \d+ times; next in /);
+    assert.match(why, /silent 10m 0\ds/);
+    assert.match(why, /made its pods/);
+  });
+});
+
+test("at 360 px every button has room for a finger", async () => {
+  await visit(async (page) => {
+    await page.apply().catch(() => {});
+    const small = await page.tab.evaluate(() => [...document.querySelectorAll("button, select, [role=tab]")].filter((e) => e.offsetParent !== null && !e.closest("p, li, .pod, [role=log]") && !e.matches(".link, .pod, .podlet")).map((e) => [e.textContent.trim() || e.getAttribute("aria-label"), Math.round(e.getBoundingClientRect().height)]).filter(([, h]) => h < 44));
+    assert.deepEqual(small, []);
+  }, { width: 360, height: 740 });
+});
+
+test("a link that begins with 0 is damaged, not newer", async () => {
+  await visit(async (page) => {
+    await page.until("the row says it", async () => /This link is not whole/.test(await page.text(page.tab.locator(".banner"))));
+  }, { fragment: "#0" });
+});
