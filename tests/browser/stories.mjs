@@ -181,8 +181,8 @@ test("loops with something to do have a card, the others a line, and nothing mov
     const group = page.tab.getByRole("group", { name: "Loops" });
     await group.waitFor();
     const cards = await group.getByRole("article").evaluateAll((list) => list.map((e) => e.getAttribute("aria-label").trim()));
-    assert.deepEqual(["deployment", "replicaset", "scheduler", "kubelet node-1"].filter((name) => !cards.includes(name)), []);
-    assert.match(await page.text(page.tab.getByRole("list", { name: "Other loops" })), /garbage-collector/);
+    assert.deepEqual(["Deployment controller", "ReplicaSet controller", "scheduler", "kubelet node-1"].filter((name) => !cards.includes(name)), []);
+    assert.match(await page.text(page.tab.getByRole("list", { name: "Other loops" })), /garbage collector/);
     const places = () => group.getByRole("article").evaluateAll((list) => list.map((e) => { const r = e.getBoundingClientRect(); return [r.left, r.top, r.height].map(Math.round).join(); }));
     const before = await places();
     for (let i = 0; i < 12; i++) {

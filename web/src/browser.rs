@@ -217,19 +217,6 @@ pub(crate) fn store_progress(progress: &Progress) -> bool {
     storage().is_some_and(|s| s.set_item(LESSONS, &text).is_ok())
 }
 
-/// Fetches a text that lies beside the page. Errors: what the browser says.
-pub(crate) async fn fetch_text(name: &str) -> Result<String, String> {
-    let said =
-        |e: JsValue| e.dyn_ref::<js_sys::Error>().map_or("no answer".into(), |e| String::from(e.message()));
-    let answer = wasm_bindgen_futures::JsFuture::from(window().fetch_with_str(name)).await.map_err(said)?;
-    let answer: web_sys::Response = answer.dyn_into().map_err(said)?;
-    if !answer.ok() {
-        return Err(format!("{name}: {}", answer.status()));
-    }
-    let text = wasm_bindgen_futures::JsFuture::from(answer.text().map_err(said)?).await.map_err(said)?;
-    text.as_string().ok_or_else(|| format!("{name} is no text"))
-}
-
 /// The map of lessons as it lies beside the page.
 pub(crate) fn read_course(text: &str, language: &str) -> Option<Vec<CourseEntry>> {
     let get =

@@ -52,9 +52,9 @@ pub(crate) fn perform(effect: Effect, state: &State, send: &Send) {
         Effect::StoreProgress(progress) => drop(browser::store_progress(&progress)),
         Effect::FetchCourse => wasm_bindgen_futures::spawn_local(async move {
             let text = browser::fetch_text("lessons/index.json").await;
-            let course =
-                text.and_then(|t| browser::read_course(&t, "en").ok_or("its map cannot be read".into()));
-            send(Msg::Lesson(course.map_or_else(LessonMsg::Failed, LessonMsg::Course)));
+            let course = text.and_then(|t| browser::read_course(&t, "en"));
+            let failed = || LessonMsg::Failed("their map is not there".into());
+            send(Msg::Lesson(course.map_or_else(failed, LessonMsg::Course)));
         }),
         Effect::FetchLesson(id, names) => wasm_bindgen_futures::spawn_local(async move {
             send(Msg::Lesson(match fetch_files(names).await {
@@ -131,7 +131,8 @@ const TRIES: u8 = 8;
 async fn fetch_files(names: Vec<String>) -> Result<Vec<Doc>, String> {
     let mut docs = Vec::new();
     for name in names {
-        let text = browser::fetch_text(&format!("lessons/{name}")).await?;
+        let text =
+            browser::fetch_text(&format!("lessons/{name}")).await.ok_or(format!("{name} is not there"))?;
         docs.push(Doc { name, text });
     }
     Ok(docs)

@@ -13,6 +13,8 @@ mod run;
 mod terminal;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_run;
 mod time;
 mod ui;
 
@@ -272,6 +274,10 @@ pub struct State {
     pub wanted_step: Option<u32>,
     /// The files of the open lesson, for an engine that is started anew.
     pub lesson_docs: Rc<Vec<Doc>>,
+    /// Kubernetes' descriptions were asked for.
+    pub described: bool,
+    /// The place that is asked about once they are there.
+    pub help: Option<(u32, u32)>,
     /// A link to open again once its lesson's files are there.
     pub again: Option<Rc<str>>,
     /// Files that came with a link or scenario the person left have to be told from drafts: the drafts of before.
@@ -540,7 +546,12 @@ impl State {
                 }
             }
             Msg::EngineDied(why) => self.died(why, todo),
-            Msg::Descriptions(text) => self.ask(Command::Descriptions(text), todo),
+            Msg::Descriptions(text) => {
+                self.ask(Command::Descriptions(text), todo);
+                if let Some((line, column)) = self.help.take() {
+                    self.ask_help(line, column, todo);
+                }
+            }
             Msg::NoStorage => self.banner = Some(Rc::new(Banner::NoStorage)),
             Msg::Resized(width, height) => {
                 self.ui.window = (width, height);

@@ -41,6 +41,8 @@ struct Around<'a> {
     send: &'a Send,
 }
 
+/// Beside so many characters of how a node is, there is room for how many pods it has.
+const BRIEF: usize = 8;
 /// So many characters of what there is have room in one line.
 const SHORT: usize = 12;
 
@@ -184,6 +186,7 @@ fn node(node: &Node, column: usize, around: &Around<'_>) -> Html {
         NodeLook::Stopped => "stopped",
         NodeLook::Removed => "removed",
     };
+    let said = node.words.plain(around.now);
     // A bar that says nothing is not drawn; it keeps its place.
     let idle = (percent == 0).then_some("visibility:hidden");
     let there = node.look != NodeLook::Removed;
@@ -196,7 +199,7 @@ fn node(node: &Node, column: usize, around: &Around<'_>) -> Html {
                     if open { { node_menu(node) } }
                 </span> }
                 <b>{node.name.clone()}</b>
-                <span class="label cut">{ rich(&node.words, around.now, around.send) }{format!(" · {pods}")}</span>
+                <span class="label cut" title={format!("{said} · {pods}")}>{ rich(&node.words, around.now, around.send) }{ if said.len() <= BRIEF { format!(" · {pods}") } else { String::new() } }</span>
                 <span class="cap" role="img" style={idle} aria-label={format!("cpu requested {percent} percent")} title={node.room.clone()}>
                     <i style={format!("width:{}%", percent.min(100))} /></span>
             </div>

@@ -66,7 +66,7 @@ pub(crate) fn Menu(props: &Props) -> Html {
         <div class="breakmenu floats" onkeydown={walk(&send)}>
             <h2>{props.name.clone()}{" "}<small>{props.small.clone()}</small></h2>
             { for search.map(|id| field(id, &wanted)) }
-            <div role="menu" aria-label={props.name.clone()} id={menu} tabindex="-1">
+            <div role={(!none || !props.search).then_some("menu")} aria-label={(!none || !props.search).then(|| props.name.clone())} id={menu} tabindex="-1">
                 { for grouped(&found).into_iter().map(|(name, from, list)| group(name, from, list, &send)) }
             </div>
             if none && props.search { <p class="label menu-none" role="status">{"Nothing here is called so."}</p> }
@@ -147,17 +147,18 @@ fn walk(send: &Send) -> Callback<KeyboardEvent> {
         let at =
             (0..items.length()).find(|&i| items.get(i).map(|n| n.unchecked_into::<Element>()) == focused);
         let count = items.length();
+        let searching = browser::closest(&event, ".menu-search").is_some();
         let next = match event.key().as_str() {
             "ArrowDown" => at.map_or(0, |i| (i + 1) % count.max(1)),
             "ArrowUp" => at.map_or(count.saturating_sub(1), |i| (i + count.saturating_sub(1)) % count.max(1)),
-            "Home" if at.is_some() => 0,
-            "End" if at.is_some() => count.saturating_sub(1),
+            "Home" if !searching => 0,
+            "End" if !searching => count.saturating_sub(1),
             "Escape" => {
                 event.stop_propagation();
                 return send.emit(Msg::Close(None));
             }
             // From the search field Tab goes to the entries.
-            "Tab" if at.is_none() && count > 0 && !event.shift_key() => 0,
+            "Tab" if searching && count > 0 && !event.shift_key() => 0,
             "Tab" => return send.emit(Msg::Away),
             _ => return,
         };

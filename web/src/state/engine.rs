@@ -65,7 +65,10 @@ impl State {
             },
             Update::Details(details) => self.details = Some(Rc::new(*details)),
             Update::Loaded(loaded) => self.opened(loaded, todo),
-            Update::WantsDescriptions => todo.push(Effect::FetchDescriptions),
+            Update::WantsDescriptions => {
+                self.described = true;
+                todo.push(Effect::FetchDescriptions);
+            }
             Update::Files(docs) => self.shown_files(docs, todo),
             Update::LinkRefused(why) => self.refused_link(why, todo),
             Update::Kept(save) => self.kept = Some(Rc::from(save)),
@@ -137,7 +140,7 @@ impl State {
             return self.cannot_put_back(todo);
         }
         if let LinkRefused::Lesson(id) = &why
-            && self.again.is_none()
+            && !self.lesson_docs.iter().any(|d| d.name.ends_with(&format!("{id}.md")))
             && !self.address.is_empty()
         {
             // Its files come first.

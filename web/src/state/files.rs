@@ -78,12 +78,20 @@ impl State {
             FileMsg::Break(i) => self.break_it(i, todo),
             FileMsg::Unbreak => self.unbreak(todo),
             FileMsg::Remedy(edit) => self.edit(self.ui.front, &edit, todo),
+            FileMsg::Help(line, column) if self.described => self.ask_help(line, column, todo),
             FileMsg::Help(line, column) => {
-                if let Some(doc) = self.front().map(File::doc) {
-                    self.ask(Command::Field { doc, line, column }, todo);
-                }
+                // Kubernetes' own words are fetched with the first question.
+                self.described = true;
+                self.help = Some((line, column));
+                todo.push(Effect::FetchDescriptions);
             }
             FileMsg::Go(name, line, column) => self.go(name, line, column, todo),
+        }
+    }
+
+    pub(super) fn ask_help(&mut self, line: u32, column: u32, todo: &mut Vec<Effect>) {
+        if let Some(doc) = self.front().map(File::doc) {
+            self.ask(Command::Field { doc, line, column }, todo);
         }
     }
 

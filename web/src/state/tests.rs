@@ -7,19 +7,19 @@ use kubestep_protocol::*;
 use super::*;
 use crate::fixture;
 
-fn step(state: &mut State, msg: Msg) -> Vec<Effect> {
+pub(super) fn step(state: &mut State, msg: Msg) -> Vec<Effect> {
     let (next, todo) = reduce(state, msg);
     *state = next;
     todo
 }
 
-fn sent(todo: &[Effect]) -> Vec<Command> {
+pub(super) fn sent(todo: &[Effect]) -> Vec<Command> {
     let commands =
         todo.iter().filter_map(|e| if let Effect::Send(r) = e { Some(r.command.clone()) } else { None });
     commands.collect()
 }
 
-fn hello() -> Update {
+pub(super) fn hello() -> Update {
     let scenario = |id: &str| Scenario { id: id.into(), ..Scenario::default() };
     Update::Hello(Hello {
         models: String::new(),
@@ -29,7 +29,7 @@ fn hello() -> Update {
     })
 }
 
-fn loaded(by: LoadedBy) -> Update {
+pub(super) fn loaded(by: LoadedBy) -> Update {
     let doc = |name: &str, text: &str| Doc { name: name.into(), text: text.into() };
     Update::Loaded(Loaded {
         scenario: "P01".into(),
@@ -39,7 +39,7 @@ fn loaded(by: LoadedBy) -> Update {
     })
 }
 
-fn frame(step: u32) -> Frame {
+pub(super) fn frame(step: u32) -> Frame {
     let mut frame = fixture::stalled();
     frame.head.moment.step = step;
     frame.head.id = FrameId(step);
@@ -48,7 +48,7 @@ fn frame(step: u32) -> Frame {
 }
 
 /// Answers everything that was asked, as an engine does.
-fn answer(state: &mut State) -> Vec<Effect> {
+pub(super) fn answer(state: &mut State) -> Vec<Effect> {
     let done = state
         .pending
         .iter()
@@ -58,7 +58,7 @@ fn answer(state: &mut State) -> Vec<Effect> {
 }
 
 /// A page with a session open and a picture drawn.
-fn running(stored: Vec<StoredDraft>) -> State {
+pub(super) fn running(stored: Vec<StoredDraft>) -> State {
     let mut state = State::default();
     step(&mut state, Msg::Start(Prefs::default(), stored, String::new()));
     step(&mut state, Msg::EngineReady);

@@ -43,7 +43,11 @@ pub(crate) fn field(session: &Session, doc: &Doc, line: u32, column: u32) -> Opt
         holds: found.holds,
         required: found.required,
         default: default(session, doc, part, shown),
-        text: String::new(),
+        text: session
+            .descriptions
+            .as_ref()
+            .and_then(|d| d.of(found.owner, Some(found.name)).or_else(|| d.of(found.inner, None)))
+            .unwrap_or_default(),
         kind: part.kind().into(),
         api_version: part.api_version().into(),
     })

@@ -180,7 +180,16 @@ fn lane(session: &Session, key: &Key, since: Instant) -> Speaker {
         .and_then(|o| o.get::<Deployment>())
         .and_then(|d| d.condition("Progressing"))
         .filter(|c| c.status == "False");
-    if let Some(at) = late.and_then(|c| c.last_update_time).map(|t| t.instant()) {
+    // The field itself counts in whole seconds: when it was written is known better.
+    let is_late = |o: Option<&Object>| {
+        let progressing = o.and_then(|o| o.get::<Deployment>()).and_then(|d| d.condition("Progressing"));
+        progressing.is_some_and(|c| c.status == "False")
+    };
+    let turned =
+        |e: &&LogEntry| e.key == *key && e.at >= since && is_late(e.new.as_ref()) && !is_late(e.old.as_ref());
+    if late.is_some()
+        && let Some(at) = world.store().log_after(0).filter(turned).last().map(|e| e.at)
+    {
         spoke.push(at);
     }
     spoke.arrange();
