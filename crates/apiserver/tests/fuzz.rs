@@ -30,8 +30,8 @@ const AREAS: [&str; 11] = [
 ];
 /// Longer texts make it slow without making it better.
 const LONGEST: usize = 20_000;
-/// No single input may take longer, even without optimisation.
-const SLOWEST: Duration = Duration::from_secs(5);
+/// No single input may take longer, even on a machine that has much else to do.
+const SLOWEST: Duration = Duration::from_secs(60);
 
 fn corpus() -> Vec<String> {
     let folder = env!("CARGO_MANIFEST_DIR");

@@ -60,6 +60,12 @@ fn reference(errors: &mut Errors, target: &Value, field: &str) {
     if version.split('/').count() > 2 {
         let why = format!("unexpected GroupVersion string: {version}");
         errors.invalid_text(&format!("{field}.apiVersion"), version, &why);
+    } else if !version.contains('/')
+        && field == "spec.scaleTargetRef"
+        && text(&target["kind"]) != "ReplicationController"
+    {
+        let why = "apiVersion must specify API group";
+        errors.invalid_text(&format!("{field}.apiVersion"), version, why);
     }
 }
 
