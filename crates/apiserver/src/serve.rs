@@ -1,8 +1,8 @@
 //! Takes one request to the code that answers it, and writes the audit record.
 
 use crate::{
-    Actor, Audit, Store, apply, audit, conversion, create, defined, delete, eviction, patching, rbac, read, token,
-    turn::Turn, update,
+    Actor, Audit, Store, apply, audit, conversion, create, defined, delete, eviction, patching, rbac, read,
+    token, turn::Turn, update,
 };
 use kubestep_model::{Answer, Dice, Instant, Reply, Request, Status, Verb};
 use std::sync::Arc;

@@ -5,6 +5,9 @@
 //! `FUZZ_SECONDS=600 cargo test -p kubestep-apiserver --test fuzz --release` goes on for that long; `FUZZ_SEED` begins
 //! elsewhere. What was once found is kept in `tests/fuzz` and tried first.
 
+// It measures real time.
+#![allow(clippy::disallowed_types)]
+
 mod replay;
 
 use kubestep_model::{Answer, Body, Dice, Key, PatchKind, Request, Subresource, Verb, yaml};

@@ -32,31 +32,25 @@ fn definition(custom: &mut Custom) {
     }
 }
 
-pub(super) fn custom(custom: &mut Custom) {
-    let kind = custom.kind.own_name();
-    match kind {
-        "StorageClass" => {
-            fill(&mut custom.rest, json!({"reclaimPolicy": "Delete", "volumeBindingMode": "Immediate"}));
-            return;
-        }
-        "PriorityClass" => {
-            fill(&mut custom.rest, json!({"preemptionPolicy": "PreemptLowerPriority"}));
-            return;
-        }
-        "PodTemplate" => {
-            template(&mut custom.rest);
-            return;
-        }
-        "CustomResourceDefinition" => {
-            definition(custom);
-            return;
-        }
-        "RoleBinding" | "ClusterRoleBinding" => {
-            binding(&mut custom.rest);
-            return;
-        }
-        _ => {}
+/// Kinds that have no spec, or one that is not made for them. Answers whether it is one.
+fn without_spec(custom: &mut Custom) -> bool {
+    let rest = &mut custom.rest;
+    match custom.kind.own_name() {
+        "StorageClass" => fill(rest, json!({"reclaimPolicy": "Delete", "volumeBindingMode": "Immediate"})),
+        "PriorityClass" => fill(rest, json!({"preemptionPolicy": "PreemptLowerPriority"})),
+        "PodTemplate" => template(rest),
+        "CustomResourceDefinition" => definition(custom),
+        "RoleBinding" | "ClusterRoleBinding" => binding(rest),
+        _ => return false,
     }
+    true
+}
+
+pub(super) fn custom(custom: &mut Custom) {
+    if without_spec(custom) {
+        return;
+    }
+    let kind = custom.kind.own_name();
     if !matches!(
         kind,
         "StatefulSet"

@@ -24,48 +24,46 @@ pub(super) fn volume(source: &mut BTreeMap<String, Value>) {
 
 /// One source, of a pod's volume or of a PersistentVolume.
 pub(super) fn one(name: &str, fields: &mut Map<String, Value>) {
-    {
-        match name {
-            "secret" | "configMap" => file_mode(fields),
-            "downwardAPI" => {
-                file_mode(fields);
-                each(fields, "items", field_version);
-            }
-            "projected" => {
-                file_mode(fields);
-                each(fields, "sources", projection);
-            }
-            "hostPath" => default(fields, "type", ""),
-            "iscsi" => default(fields, "iscsiInterface", "default"),
-            "rbd" => {
-                default(fields, "pool", "rbd");
-                default(fields, "user", "admin");
-                default(fields, "keyring", "/etc/ceph/keyring");
-            }
-            "ephemeral" => {
-                if let Some(Value::Object(template)) = fields.get_mut("volumeClaimTemplate") {
-                    fill(template, "metadata", json!({}));
-                    if let Some(Value::Object(spec)) = template.get_mut("spec") {
-                        default(spec, "volumeMode", "Filesystem");
-                    }
+    match name {
+        "secret" | "configMap" => file_mode(fields),
+        "downwardAPI" => {
+            file_mode(fields);
+            each(fields, "items", field_version);
+        }
+        "projected" => {
+            file_mode(fields);
+            each(fields, "sources", projection);
+        }
+        "hostPath" => default(fields, "type", ""),
+        "iscsi" => default(fields, "iscsiInterface", "default"),
+        "rbd" => {
+            default(fields, "pool", "rbd");
+            default(fields, "user", "admin");
+            default(fields, "keyring", "/etc/ceph/keyring");
+        }
+        "ephemeral" => {
+            if let Some(Value::Object(template)) = fields.get_mut("volumeClaimTemplate") {
+                fill(template, "metadata", json!({}));
+                if let Some(Value::Object(spec)) = template.get_mut("spec") {
+                    default(spec, "volumeMode", "Filesystem");
                 }
             }
-            "azureDisk" => {
-                default(fields, "cachingMode", "ReadWrite");
-                default(fields, "kind", "Shared");
-                default(fields, "fsType", "ext4");
-                fill(fields, "readOnly", false.into());
-            }
-            "scaleIO" => {
-                default(fields, "storageMode", "ThinProvisioned");
-                default(fields, "fsType", "xfs");
-            }
-            "image" => {
-                let policy = pull_policy(fields.get("reference").and_then(Value::as_str).unwrap_or_default());
-                default(fields, "pullPolicy", policy);
-            }
-            _ => {}
         }
+        "azureDisk" => {
+            default(fields, "cachingMode", "ReadWrite");
+            default(fields, "kind", "Shared");
+            default(fields, "fsType", "ext4");
+            fill(fields, "readOnly", false.into());
+        }
+        "scaleIO" => {
+            default(fields, "storageMode", "ThinProvisioned");
+            default(fields, "fsType", "xfs");
+        }
+        "image" => {
+            let policy = pull_policy(fields.get("reference").and_then(Value::as_str).unwrap_or_default());
+            default(fields, "pullPolicy", policy);
+        }
+        _ => {}
     }
 }
 

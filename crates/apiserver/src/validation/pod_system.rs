@@ -6,7 +6,7 @@ use super::{
     field::{Errors, flag, given, items, text},
     internal,
 };
-use kubestep_model::text::names;
+use kubestep_model::{arrange::Arrange, text::names};
 use serde_json::Value;
 
 const CONTAINERS: [&str; 3] = ["initContainers", "containers", "ephemeralContainers"];
@@ -195,7 +195,7 @@ pub(super) fn claims(errors: &mut Errors, spec: &Value, field: &str) {
 /// The claims that a container uses are the pod's. Upstream: validateResourceClaimNames.
 pub(super) fn used_claims(errors: &mut Errors, resources: &Value, spec: &Value, field: &str) {
     let mut known: Vec<&str> = items(&spec["resourceClaims"]).iter().map(|c| text(&c["name"])).collect();
-    known.sort_unstable();
+    known.arrange();
     known.dedup();
     let mut seen: Vec<String> = vec![];
     for (i, claim) in items(&resources["claims"]).iter().enumerate() {
