@@ -14,10 +14,10 @@ use std::{collections::BTreeMap, sync::Arc};
 /// The areas that are replayed, and how many of their cases have to be met.
 const AREAS: [(&str, usize); 7] = [
     ("deployment", 132),
-    ("pod", 31),
+    ("pod", 39),
     ("service", 57),
     ("config", 33),
-    ("metadata", 53),
+    ("metadata", 56),
     ("typos", 87),
     ("sequences", 46),
 ];
