@@ -52,6 +52,9 @@ pub(crate) fn store_new(turn: &mut Turn<'_>, decoded: Decoded, namespace: &str) 
     admission::review_new(turn, &object)?;
     if !checked {
         turn.warnings.extend(warnings::of_new(&object));
+        if turn.spoken.is_some() {
+            turn.warnings.extend(defined::finalizer_warnings(&object, None));
+        }
     }
     strategy::as_read(&mut object);
     let mut key = object.key();

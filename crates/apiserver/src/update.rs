@@ -129,6 +129,9 @@ pub(crate) fn store_changed(
         admission::review_changed(turn, &new, &old)?;
         if !checked {
             turn.warnings.extend(warnings::of_changed(&new, &old));
+            if turn.spoken.is_some() {
+                turn.warnings.extend(defined::finalizer_warnings(&new, Some(&old)));
+            }
         }
     }
     if delete::ends_with_this_update(&new) {

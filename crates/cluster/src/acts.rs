@@ -169,6 +169,7 @@ impl World {
                 let id = ProcessId::Kubelet(name.as_str().into());
                 self.faults.cut.remove(name.as_str());
                 self.restart(&id);
+                self.list_what_is_too_old(&id);
                 self.offer_deliveries(&id);
                 let _ = trace;
                 format!("You started {name}.")

@@ -61,7 +61,9 @@ impl World {
 
     fn send(&mut self, id: &ProcessId, entry: Arc<LogEntry>, cause: Option<RecordId>) {
         let kind = entry.key.kind;
-        if !self.is_up(id) || self.faults.lost.contains(&(id.clone(), kind)) {
+        let watch = (id.clone(), kind);
+        let deaf = self.faults.lost.contains(&watch) || self.faults.too_old.contains(&watch);
+        if !self.is_up(id) || deaf {
             return;
         }
         let row = match id {

@@ -32,6 +32,7 @@ pub fn fault(id: &str, on: bool) -> Act {
         }
         "mute" => FaultAct::Mute { process, mute: on },
         "deaf" => FaultAct::Deafen { process, deaf: on },
+        "history" => FaultAct::CutHistory,
         "api" => FaultAct::ApiServer { away: on },
         "stale" => FaultAct::RestartStale { process, behind: number(50).into() },
         "second" => FaultAct::SecondManager { running: on },
@@ -74,7 +75,7 @@ pub fn known(id: &str) -> Result<(), String> {
         "stop" => Err(format!("there is no loop {who}: {}", loops())),
         "hold" | "lose" if Kind::all().any(|k| k.resource() == kind) => Ok(()),
         "hold" | "lose" => Err(format!("there is no resource {kind}")),
-        "api" | "registry" | "jump" => Ok(()),
+        "api" | "registry" | "jump" | "history" => Ok(()),
         _ if OF_PROCESSES.contains(&what) && !who.is_empty() => Ok(()),
         _ => Err(format!(
             "{id} is no fault: stop:LOOP, hold:PROCESS:RESOURCE, crash:PROCESS, crash-after:PROCESS:N, and others"

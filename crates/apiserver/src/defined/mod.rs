@@ -9,11 +9,14 @@ mod formats;
 mod items;
 mod names;
 mod prune;
+#[cfg(test)]
+mod tests;
 mod values;
 
 use crate::{Store, decode::Decoded, refuse, turn::Turn, validation::field::Errors};
 use kubestep_model::{
     Custom, Kind, Object, Status, Verb,
+    arrange::Arrange,
     defined::{DEFINITION, Definition, definition_key},
     schema,
     yaml::Spans,
@@ -158,6 +161,7 @@ pub(crate) fn read(turn: &mut Turn<'_>, spoken: &Spoken, value: &Value) -> Resul
         unknown.extend(prune(&mut value, spoken.schema(), true));
         prune::nulls(&mut value, spoken.schema());
     }
+    unknown.extend(embedded::coerce(&mut value, spoken.schema()));
     if turn.strict && !unknown.is_empty() {
         return Err(format!("strict decoding error: {}", unknown.join(", ")));
     }
@@ -230,10 +234,14 @@ pub(crate) fn check(spoken: &Spoken, new: &Custom, old: Option<&Custom>, only_st
     let (schema, whole) = (spoken.schema(), Object::Custom(Arc::new(new.clone())).to_value());
     if only_status {
         if let Some(status) = new.rest.get("status") {
-            report(&mut errors, "status", check_values(&schema["properties"]["status"], status, ""));
+            let before = old.and_then(|old| old.rest.get("status"));
+            let faults = values::check_changed(&schema["properties"]["status"], status, before, "");
+            report(&mut errors, "status", faults);
         }
     } else {
-        report(&mut errors, "", check_values(schema, &whole, ""));
+        let before =
+            old.map(|old| Object::Custom(Arc::new(Custom { kind: new.kind, ..old.clone() })).to_value());
+        report(&mut errors, "", values::check_changed(schema, &whole, before.as_ref(), ""));
         check_scale(&mut errors, spoken, &whole, "specReplicasPath");
     }
     check_scale(&mut errors, spoken, &whole, "statusReplicasPath");
@@ -303,6 +311,25 @@ fn go_type(value: &Value) -> &'static str {
 /// What a path like `.spec.replicas` leads to.
 pub(crate) fn at<'a>(value: &'a Value, path: &str) -> &'a Value {
     path.trim_start_matches('.').split('.').fold(value, |value, step| &value[step])
+}
+
+/// What is said of finalizers that nobody can tell from others', where they are new.
+///
+/// Upstream: pkg/registry/customresource/validator.go, validateKubeFinalizerName (v1.37).
+pub(crate) fn finalizer_warnings(new: &Object, old: Option<&Object>) -> Vec<String> {
+    const STANDARD: [&str; 3] = ["orphan", "foregroundDeletion", "kubernetes"];
+    let before = old.map(|o| o.meta().finalizers.as_slice()).unwrap_or_default();
+    let all = &new.meta().finalizers;
+    let mut fresh: Vec<&String> = all.iter().filter(|f| !before.contains(f)).collect();
+    fresh.arrange();
+    let plain = |f: &&&String| !f.contains('/') && !STANDARD.contains(&f.as_str());
+    let said = |f: &&String| {
+        let path = if f.contains('.') { " including a path (/)" } else { "" };
+        format!(
+            "metadata.finalizers: \"{f}\": prefer a domain-qualified finalizer name{path} to avoid accidental conflicts with other finalizer writers"
+        )
+    };
+    fresh.iter().filter(plain).map(said).collect()
 }
 
 /// Writes what a path leads to, making the maps on its way.

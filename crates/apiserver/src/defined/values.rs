@@ -62,9 +62,24 @@ pub(crate) fn shown(value: &Value) -> String {
 
 /// Everything that is wrong with a value.
 pub(crate) fn check(schema: &Value, value: &Value, path: &str) -> Vec<Fault> {
+    check_changed(schema, value, None, path)
+}
+
+/// Everything that is wrong with what has changed in a value: what stands as it stood may be wrong.
+///
+/// Upstream: apiextensions-apiserver, pkg/apiserver/validation/ratcheting.go (v1.37).
+pub(crate) fn check_changed(schema: &Value, value: &Value, old: Option<&Value>, path: &str) -> Vec<Fault> {
     let mut found = Found::default();
-    node(schema, value, path, 0, &mut found);
+    node(schema, value, Place { path, old, depth: 0 }, &mut found);
     found.faults
+}
+
+/// Where a value stands, and what stood there before.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    path: &'a str,
+    old: Option<&'a Value>,
+    depth: usize,
 }
 
 #[derive(Default)]
@@ -101,8 +116,9 @@ fn types(schema: &Value) -> Vec<&str> {
     schema["type"].as_str().filter(|t| !t.is_empty()).into_iter().collect()
 }
 
-fn node(schema: &Value, value: &Value, path: &str, depth: usize, found: &mut Found) {
-    if depth > DEEPEST || !schema.is_object() {
+fn node(schema: &Value, value: &Value, place: Place<'_>, found: &mut Found) {
+    let Place { path, old, depth } = place;
+    if depth > DEEPEST || !schema.is_object() || old == Some(value) {
         return;
     }
     kind(schema, value, path, found);
@@ -117,12 +133,12 @@ fn node(schema: &Value, value: &Value, path: &str, depth: usize, found: &mut Fou
             format(schema, text, path, found);
         }
         Value::Number(_) => of_number(schema, value, path, found),
-        Value::Array(items) => of_list(schema, items, path, depth, found),
+        Value::Array(items) => of_list(schema, items, place, found),
         _ => {}
     }
     common(schema, value, path, found);
     if let Value::Object(map) = value {
-        of_map(schema, map, path, depth, found);
+        of_map(schema, map, place, found);
     }
     found.made += 2;
 }
@@ -170,7 +186,7 @@ fn alternatives(schema: &Value, value: &Value, path: &str, depth: usize, found: 
     let shown = go::quote(path);
     let try_one = |inner: &Value| {
         let mut tried = Found::default();
-        node(inner, value, path, depth + 1, &mut tried);
+        node(inner, value, Place { path, old: None, depth: depth + 1 }, &mut tried);
         tried
     };
     let better = |best: &Option<Found>, tried: &Found| best.as_ref().is_none_or(|b| tried.made > b.made);
@@ -313,12 +329,12 @@ fn go_number(number: f64) -> String {
     if number.abs() >= 1e21 { format!("{number:e}").replace('e', "e+") } else { number.to_string() }
 }
 
-fn of_list(schema: &Value, items: &[Value], path: &str, depth: usize, found: &mut Found) {
+fn of_list(schema: &Value, items: &[Value], place: Place<'_>, found: &mut Found) {
+    let Place { path, old, depth } = place;
     found.made += 1;
     for (i, item) in items.iter().enumerate() {
-        let mut inner = Found::default();
-        node(&schema["items"], item, &format!("{path}[{i}]"), depth + 1, &mut inner);
-        found.merge(inner);
+        let before = old.and_then(Value::as_array).and_then(|before| same_item(schema, before, item));
+        node_into(&schema["items"], item, Place { path: &format!("{path}[{i}]"), old: before, depth }, found);
     }
     let there = items.len() as u64;
     if let Some(least) = schema["minItems"].as_u64().filter(|least| there < *least) {
@@ -327,6 +343,14 @@ fn of_list(schema: &Value, items: &[Value], path: &str, depth: usize, found: &mu
     if let Some(most) = schema["maxItems"].as_u64().filter(|most| there > *most) {
         found.add(path, What::TooMany { there: items.len(), most });
     }
+}
+
+/// The item with the same keys, in lists that tell items apart by keys.
+fn same_item<'a>(schema: &Value, before: &'a [Value], item: &Value) -> Option<&'a Value> {
+    let keys = list(schema, "x-kubernetes-list-map-keys");
+    let same =
+        |other: &&Value| keys.iter().filter_map(Value::as_str).all(|key| other.get(key) == item.get(key));
+    before.iter().find(same).filter(|_| !keys.is_empty())
 }
 
 fn common(schema: &Value, value: &Value, path: &str, found: &mut Found) {
@@ -341,7 +365,9 @@ fn common(schema: &Value, value: &Value, path: &str, found: &mut Found) {
     }
 }
 
-fn of_map(schema: &Value, map: &serde_json::Map<String, Value>, path: &str, depth: usize, found: &mut Found) {
+fn of_map(schema: &Value, map: &serde_json::Map<String, Value>, place: Place<'_>, found: &mut Found) {
+    let Place { path, old, depth } = place;
+    let before = |name: &str| old.and_then(|old| old.get(name));
     found.made += 1;
     let there = map.len() as u64;
     if let Some(least) = schema["minProperties"].as_u64().filter(|least| there < *least) {
@@ -353,12 +379,13 @@ fn of_map(schema: &Value, map: &serde_json::Map<String, Value>, path: &str, dept
     let properties = &schema["properties"];
     let additional = &schema["additionalProperties"];
     for (name, value) in map.iter().filter(|(name, _)| properties.get(name).is_none()) {
-        node_into(additional, value, &format!("{path}.{name}"), depth, found);
+        let place = Place { path: &format!("{path}.{name}"), old: before(name), depth };
+        node_into(additional, value, place, found);
     }
     for (name, property) in properties.as_object().into_iter().flatten() {
         let Some(value) = map.get(name) else { continue };
         let inner = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
-        node_into(property, value, &inner, depth, found);
+        node_into(property, value, Place { path: &inner, old: before(name), depth }, found);
     }
     for name in list(schema, "required").iter().filter_map(Value::as_str) {
         if !map.contains_key(name) {
@@ -367,9 +394,9 @@ fn of_map(schema: &Value, map: &serde_json::Map<String, Value>, path: &str, dept
     }
 }
 
-fn node_into(schema: &Value, value: &Value, path: &str, depth: usize, found: &mut Found) {
+fn node_into(schema: &Value, value: &Value, place: Place<'_>, found: &mut Found) {
     let mut inner = Found::default();
-    node(schema, value, path, depth + 1, &mut inner);
+    node(schema, value, Place { depth: place.depth + 1, ..place }, &mut inner);
     found.merge(inner);
 }
 

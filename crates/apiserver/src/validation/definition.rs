@@ -203,11 +203,14 @@ fn check_schema(errors: &mut Errors, holder: &Value, status: bool, field: &str) 
     if flag(&schema["nullable"]) {
         errors.forbidden(&format!("{field}.nullable"), "nullable cannot be true at the root");
     }
-    let mut found = definition_structure::check(schema, &field);
-    if found.is_empty() {
-        found = definition_structure::defaults(schema, &field);
+    // What cannot be read as a structural schema is refused for that alone, below.
+    if definition_structure::unreadable(schema, 0).is_none() {
+        let mut found = definition_structure::check(schema, &field);
+        if found.is_empty() {
+            found = definition_structure::defaults(schema, &field);
+        }
+        errors.append(found);
     }
-    errors.append(found);
     definition_schema::check(errors, schema, &field);
 }
 

@@ -19,9 +19,29 @@ enum Level {
 pub(super) fn check(schema: &Value, field: &str) -> Errors {
     let mut errors = Errors::new();
     walk(&mut errors, schema, Level::Root, field, 0);
-    complete(&mut errors, schema, field, 0);
+    complete(&mut errors, schema, field);
     errors.sort();
     errors
+}
+
+/// Words that no structural schema can be read from: the first that stands anywhere.
+pub(super) fn unreadable(schema: &Value, depth: usize) -> Option<&'static str> {
+    if depth > DEEPEST || !schema.is_object() {
+        return None;
+    }
+    let filled = |v: &Value| given(v) && *v != "" && v.as_object().is_none_or(|m| !m.is_empty());
+    let own =
+        ["id", "$schema", "$ref", "additionalItems", "patternProperties", "definitions", "dependencies"];
+    if let Some(name) = own.into_iter().find(|name| filled(&schema[*name])) {
+        return Some(name);
+    }
+    if schema["items"].is_array() {
+        return Some("items");
+    }
+    let below = ["items", "not", "additionalProperties"].map(|name| &schema[name]);
+    let lists = ["allOf", "anyOf", "oneOf"].into_iter().flat_map(|name| items(&schema[name]));
+    let properties = properties(schema).map(|(_, inner)| inner);
+    below.into_iter().chain(lists).chain(properties).find_map(|inner| unreadable(inner, depth + 1))
 }
 
 fn properties(schema: &Value) -> impl Iterator<Item = (&String, &Value)> {
@@ -187,22 +207,14 @@ fn nested(errors: &mut Errors, schema: &Value, field: &str, depth: usize) {
     }
 }
 
-/// What narrowing words name has to be there outside of them.
-fn complete(errors: &mut Errors, schema: &Value, field: &str, depth: usize) {
-    if depth > DEEPEST || !schema.is_object() {
-        return;
-    }
+/// What narrowing words at the root name has to be there outside of them. Upstream looks no deeper.
+fn complete(errors: &mut Errors, schema: &Value, field: &str) {
     for name in ["anyOf", "allOf", "oneOf"] {
         for (i, one) in items(&schema[name]).iter().enumerate() {
-            covered(errors, one, schema, field, &format!("{field}.{name}[{i}]"), depth + 1);
+            covered(errors, one, schema, field, &format!("{field}.{name}[{i}]"), 0);
         }
     }
-    covered(errors, &schema["not"], schema, field, &format!("{field}.not"), depth + 1);
-    complete(errors, &schema["items"], &format!("{field}.items"), depth + 1);
-    for (name, property) in properties(schema) {
-        complete(errors, property, &format!("{field}.properties[{name}]"), depth + 1);
-    }
-    complete(errors, &schema["additionalProperties"], &format!("{field}.additionalProperties"), depth + 1);
+    covered(errors, &schema["not"], schema, field, &format!("{field}.not"), 0);
 }
 
 fn covered(errors: &mut Errors, inner: &Value, outer: &Value, field: &str, from: &str, depth: usize) {

@@ -3,7 +3,7 @@
 //! Upstream: k8s.io/apimachinery/pkg/api/validation, objectmeta.go (v1.37).
 
 use super::field::{Errors, IMMUTABLE, path_segment};
-use kubestep_model::{Kind, Labels, ObjectMeta, OwnerReference, text::go, text::names};
+use kubestep_model::{Kind, Labels, ObjectMeta, OwnerReference, defined::DEFINITION, text::go, text::names};
 
 /// All annotations together.
 const ANNOTATIONS_BYTES: usize = 256 * 1024;
@@ -37,17 +37,17 @@ pub(crate) fn new_meta(kind: Kind, meta: &ObjectMeta) -> Errors {
     labels(&mut errors, &meta.labels, "metadata.labels");
     annotations(&mut errors, &meta.annotations, "metadata.annotations");
     owners(&mut errors, &meta.owner_references);
-    finalizers(&mut errors, &meta.finalizers);
+    finalizers(&mut errors, kind, &meta.finalizers);
     errors
 }
 
 /// Checks the metadata of a changed object.
-pub(crate) fn changed_meta(new: &ObjectMeta, old: &ObjectMeta) -> Errors {
+pub(crate) fn changed_meta(kind: Kind, new: &ObjectMeta, old: &ObjectMeta) -> Errors {
     let mut errors = Errors::new();
     labels(&mut errors, &new.labels, "metadata.labels");
     annotations(&mut errors, &new.annotations, "metadata.annotations");
     owners(&mut errors, &new.owner_references);
-    finalizers(&mut errors, &new.finalizers);
+    finalizers(&mut errors, kind, &new.finalizers);
     if old.deletion_timestamp.is_some() {
         let fresh: Vec<&String> = new.finalizers.iter().filter(|f| !old.finalizers.contains(f)).collect();
         if !fresh.is_empty() {
@@ -148,14 +148,17 @@ fn owners(errors: &mut Errors, owners: &[OwnerReference]) {
     }
 }
 
-fn finalizers(errors: &mut Errors, finalizers: &[String]) {
+fn finalizers(errors: &mut Errors, kind: Kind, finalizers: &[String]) {
     const FIELD: &str = "metadata.finalizers";
     let has = |name: &str| finalizers.iter().any(|f| f == name);
     for (i, finalizer) in finalizers.iter().enumerate() {
         let wrong = names::is_qualified_name(finalizer);
         let qualified = wrong.is_empty();
         errors.invalid_each(FIELD, finalizer, wrong);
-        let known = matches!(finalizer.as_str(), "kubernetes" | "orphan" | "foregroundDeletion");
+        // Kinds that are defined, and their definitions, only warn of a name that may be another's.
+        let known = kind.is_defined()
+            || kind == DEFINITION
+            || matches!(finalizer.as_str(), "kubernetes" | "orphan" | "foregroundDeletion");
         if qualified && !finalizer.contains('/') && !known {
             errors.invalid_text(
                 &format!("{FIELD}[{i}]"),

@@ -99,7 +99,7 @@ pub(crate) fn defined_object(
     old: &Object,
     only_status: bool,
 ) -> Result<(), Status> {
-    let mut errors = meta::changed_meta(new.meta(), old.meta());
+    let mut errors = meta::changed_meta(new.kind(), new.meta(), old.meta());
     if let (Object::Custom(new), Object::Custom(old)) = (new, old) {
         errors.append(defined::check(spoken, new, Some(old), only_status));
     }
@@ -111,7 +111,7 @@ pub(crate) fn changed_object(turn: &Turn<'_>, new: &Object, old: &Object) -> Res
     if let Some(spoken) = &turn.spoken {
         return defined_object(spoken, new, old, false);
     }
-    let mut errors = meta::changed_meta(new.meta(), old.meta());
+    let mut errors = meta::changed_meta(new.kind(), new.meta(), old.meta());
     let whole = new.to_value();
     match (new, old) {
         (Object::Deployment(new), Object::Deployment(old)) => {

@@ -29,6 +29,8 @@ pub struct Faults {
     pub slow: OrdMap<ProcessId, Duration>,
     /// Watches whose events are lost: their process learns of them only when it lists again.
     pub lost: OrdSet<(ProcessId, Kind)>,
+    /// Watches that were behind when the history was cut: they have to list again before they go on.
+    pub too_old: OrdSet<(ProcessId, Kind)>,
     /// Processes whose requests do not arrive, though they are told everything.
     pub mute: OrdSet<ProcessId>,
     /// Processes that are told nothing, though their requests arrive.
@@ -84,6 +86,8 @@ pub enum FaultAct {
     Mute { process: ProcessId, mute: bool },
     /// A process is told nothing, or everything again.
     Deafen { process: ProcessId, deaf: bool },
+    /// The API server forgets what happened: a watch that is behind cannot go on where it stopped.
+    CutHistory,
     /// The API server is away, or back.
     ApiServer { away: bool },
     /// A process ends and starts again with a state of the cluster that is so many revisions old.
@@ -108,6 +112,12 @@ impl World {
             }
             FaultAct::Hold { process, kind, held: false } => {
                 self.faults.held.remove(&(process.clone(), kind));
+                if self.list_what_is_too_old(&process) {
+                    return format!(
+                        "You let the watch of {process} for {} go on: its revision is too old (410 Gone), so it lists again.",
+                        kind.resource()
+                    );
+                }
                 self.offer_deliveries(&process);
                 format!("You let the watch of {process} for {} go on.", kind.resource())
             }
@@ -134,6 +144,7 @@ impl World {
             FaultAct::Lose { process, kind, lost } => self.lose_watch(process, kind, lost),
             FaultAct::Mute { process, mute } => self.mute(process, mute),
             FaultAct::Deafen { process, deaf } => self.deafen(process, deaf),
+            FaultAct::CutHistory => self.cut_history(),
             FaultAct::ApiServer { away } => {
                 self.faults.api_away = away;
                 if away {
@@ -200,6 +211,11 @@ impl World {
     /// A process ends: its caches, queues, memory and replies are gone. Requests that were sent are still served.
     pub(crate) fn crash(&mut self, id: &ProcessId) {
         self.due.retain(|s| !belongs(s, id));
+        // A process that starts lists everything.
+        let old: Vec<_> = self.faults.too_old.iter().filter(|(p, _)| p == id).cloned().collect();
+        for watch in &old {
+            self.faults.too_old.remove(watch);
+        }
         let gone: Vec<Step> = self.timer_causes.keys().filter(|s| belongs(s, id)).cloned().collect();
         for step in gone {
             self.timer_causes.remove(&step);

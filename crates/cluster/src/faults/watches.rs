@@ -20,6 +20,47 @@ impl World {
         format!("You let the watch of {process} for {} begin anew.", kind.resource())
     }
 
+    /// What nobody remembers cannot be told: watches that are behind list again when they go on.
+    /// Upstream: etcd's compaction, and client-go/tools/cache, Reflector, on `too old resource version` (v1.37).
+    pub(super) fn cut_history(&mut self) -> String {
+        let behind: Vec<(ProcessId, Kind)> = self
+            .processes
+            .iter()
+            .flat_map(|(id, p)| p.seen.keys().map(|kind| (id.clone(), *kind)))
+            .filter(|(id, kind)| self.faults.holds(id, *kind) || self.faults.is_deaf(id))
+            .collect();
+        for (id, kind) in &behind {
+            self.with_process(id, |p| p.inbox.remove(kind));
+            self.faults.too_old.insert((id.clone(), *kind));
+        }
+        match behind.len() {
+            0 => "You cut the API server's history. No watch was behind.".into(),
+            1 => "You cut the API server's history: one watch is too old to go on where it stopped.".into(),
+            n => format!(
+                "You cut the API server's history: {n} watches are too old to go on where they stopped."
+            ),
+        }
+    }
+
+    /// Watches of a process that may go on and are too old list again. Answers whether there was one.
+    pub(crate) fn list_what_is_too_old(&mut self, id: &ProcessId) -> bool {
+        if self.faults.is_deaf(id) {
+            return false;
+        }
+        let old: Vec<Kind> = self
+            .faults
+            .too_old
+            .iter()
+            .filter(|(process, kind)| process == id && !self.faults.holds(id, *kind))
+            .map(|(_, kind)| *kind)
+            .collect();
+        for kind in &old {
+            self.faults.too_old.remove(&(id.clone(), *kind));
+            self.list_again(id, *kind);
+        }
+        !old.is_empty()
+    }
+
     pub(super) fn deafen(&mut self, process: ProcessId, deaf: bool) -> String {
         if deaf {
             self.due.retain(|s| !matches!(s, Step::Deliver(p, _) if *p == process));
@@ -28,6 +69,7 @@ impl World {
             return text;
         }
         self.faults.deaf.remove(&process);
+        self.list_what_is_too_old(&process);
         self.offer_deliveries(&process);
         format!("You let through what {process} is told.")
     }

@@ -172,6 +172,12 @@ fn surroundings(world: &World) -> Vec<Entry> {
             world.faults().api_away,
         ),
         entry(
+            "history:cut".into(),
+            "Cut the API server's history".into(),
+            "a held watch is too old when it goes on (410 Gone), and lists again",
+            false,
+        ),
+        entry(
             "registry:away".into(),
             "Cut the registry off".into(),
             "no image can be pulled",

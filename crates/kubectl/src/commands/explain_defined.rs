@@ -9,7 +9,7 @@ use kubestep_model::{
     Kind,
     defined::{self, Definition},
 };
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// The fields of a kind that somebody defined, from its schema.
 pub(super) fn explain(kc: &mut Kc<'_>, args: &Args, kind: Kind, path: &[&str]) -> Flow<i32> {
@@ -27,16 +27,17 @@ pub(super) fn explain(kc: &mut Kc<'_>, args: &Args, kind: Kind, path: &[&str]) -
     let schema = definition.version(kind.version()).map_or(&none, |v| &v["schema"]["openAPIV3Schema"]);
     let mut at = schema;
     let mut required = false;
+    let (group, name, version) = (kind.group(), kind.name(), kind.version());
+    let mut text = format!("GROUP:      {group}\nKIND:       {name}\nVERSION:    {version}\n\n");
     for step in path {
         at = inner(at);
         required = is_required(at, step);
         at = &at["properties"][*step];
         if at.is_null() {
+            kc.out(text);
             return Err(kc.fail(format!("field \"{step}\" does not exist")));
         }
     }
-    let (group, name, version) = (kind.group(), kind.name(), kind.version());
-    let mut text = format!("GROUP:      {group}\nKIND:       {name}\nVERSION:    {version}\n\n");
     if let Some(last) = path.last() {
         let required = if required { " -required-" } else { "" };
         text += &format!("FIELD: {last} <{}>{required}\n", defined_type(at));
@@ -45,12 +46,18 @@ pub(super) fn explain(kc: &mut Kc<'_>, args: &Args, kind: Kind, path: &[&str]) -
     }
     text += &format!("DESCRIPTION:\n    {}\n", described(at, "<empty>"));
     let at = inner(at);
-    if let Some(fields) = at["properties"].as_object().filter(|f| !f.is_empty()) {
-        text += "FIELDS:\n";
-        let deep = args.on("recursive");
-        defined_lines(&mut text, at, fields, 1, deep);
-        text += "\n";
+    let mut fields = at["properties"].as_object().cloned().unwrap_or_default();
+    if path.is_empty() {
+        // Every object has these, whatever its definition says.
+        for (name, kind) in [("apiVersion", "string"), ("kind", "string"), ("metadata", "ObjectMeta")] {
+            fields.entry(name).or_insert_with(|| json!({"type": kind}));
+        }
     }
+    if !fields.is_empty() {
+        text += "FIELDS:\n";
+        defined_lines(&mut text, at, &fields, 1, args.on("recursive"));
+    }
+    text += "\n";
     kc.out(text);
     Ok(0)
 }

@@ -84,6 +84,11 @@ fn split_camel(name: &str) -> Vec<String> {
     let chars: Vec<char> = name.chars().collect();
     let mut words: Vec<String> = Vec::new();
     for (at, c) in chars.iter().enumerate() {
+        // A dash is a word of its own.
+        if *c == '-' || at.checked_sub(1).is_some_and(|b| chars[b] == '-') {
+            words.push(c.to_string());
+            continue;
+        }
         let before = at.checked_sub(1).map(|b| chars[b]);
         let after_lower = before.is_some_and(char::is_lowercase);
         let before_lower =

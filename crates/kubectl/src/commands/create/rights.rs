@@ -6,7 +6,7 @@ use crate::{
     kc::{Flow, Kc},
     resources,
 };
-use kubestep_model::Kind;
+use kubestep_model::{Kind, Object};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -86,13 +86,13 @@ fn targets(args: &Args) -> Vec<Target> {
 }
 
 /// The kind's own resource and group, where the word names one.
-fn mapped(target: &Target) -> (String, String, Option<String>) {
+fn mapped(target: &Target, definitions: &[Object]) -> (String, String, Option<String>) {
     let word = if target.group.is_empty() {
         target.resource.clone()
     } else {
         format!("{}.{}", target.resource, target.group)
     };
-    match resources::resolve(&word) {
+    match resources::resolve_defined(&word, definitions) {
         Ok(kind) => (kind.resource().to_owned(), kind.group().to_owned(), None),
         Err(fault) => (target.resource.clone(), target.group.clone(), Some(fault.text())),
     }
@@ -114,7 +114,8 @@ fn check(kc: &mut Kc<'_>, verbs: &[String], targets: &[Target]) -> Flow<()> {
         if target.resource == "*" {
             return Ok(());
         }
-        let (resource, group, mut fault) = mapped(target);
+        let definitions = kc.definitions()?;
+        let (resource, group, mut fault) = mapped(target, &definitions);
         for (verb, fit) in SPECIAL.iter().filter(|(special, _)| verbs.iter().any(|v| v == special)) {
             if !fit.contains(&(group.as_str(), resource.as_str())) {
                 return Err(kc.fail(format!("can not perform '{verb}' on '{resource}' in group '{group}'")));
@@ -129,10 +130,10 @@ fn check(kc: &mut Kc<'_>, verbs: &[String], targets: &[Target]) -> Flow<()> {
 }
 
 /// One rule for each group, in the order of the groups' names. Upstream: generateResourcePolicyRules.
-fn rules(verbs: &[String], targets: &[Target], names: &[String]) -> Vec<Value> {
+fn rules(verbs: &[String], targets: &[Target], names: &[String], definitions: &[Object]) -> Vec<Value> {
     let mut groups: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for target in targets {
-        let (resource, group, _) = mapped(target);
+        let (resource, group, _) = mapped(target, definitions);
         let full = if target.below.is_empty() { resource } else { format!("{resource}/{}", target.below) };
         let list = groups.entry(group).or_default();
         if !list.contains(&full) {
@@ -159,7 +160,8 @@ pub(super) fn role(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
         return Err(kc.fail("at least one resource must be specified"));
     }
     check(kc, &verbs, &targets)?;
-    let rules = rules(&verbs, &targets, &once(args.all("resource-name")));
+    let definitions = kc.definitions()?;
+    let rules = rules(&verbs, &targets, &once(args.all("resource-name")), &definitions);
     let value = json!({ "metadata": { "name": name }, "rules": rules });
     created(kc, args, Kind::other(GROUP, "Role"), value, "")
 }
@@ -189,7 +191,8 @@ pub(super) fn cluster_role(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
             return Err(kc.fail("nonResourceURL only supports wildcard matches when '*' is at the end"));
         }
     }
-    let mut rules = rules(&verbs, &targets, &once(args.all("resource-name")));
+    let definitions = kc.definitions()?;
+    let mut rules = rules(&verbs, &targets, &once(args.all("resource-name")), &definitions);
     if !urls.is_empty() {
         rules.push(json!({ "verbs": verbs, "nonResourceURLs": urls }));
     }
