@@ -304,7 +304,7 @@ fn entry(id: u32, line: &str, text: &str, exit: Option<i32>) -> Arc<Entry> {
         id: Id(id),
         terminal: 0,
         line: line.into(),
-        output: vec![Chunk { stream: Stream::Out, text: text.into() }],
+        output: vec![Chunk { stream: Stream::Out, text: text.into(), marks: vec![] }],
         exit,
         waits: exit.is_none(),
         step: 1,
@@ -392,6 +392,7 @@ fn frame(step: u32, seconds: u64) -> Frame {
         output: vec![Chunk {
             stream: Stream::Out,
             text: "deployment.apps/checkout configured\nservice/checkout unchanged\n".into(),
+            marks: vec![],
         }],
         exit: Some(0),
         place: None,

@@ -215,7 +215,8 @@ impl World {
         match ask {
             Some(ClientAsk::Logs { previous, .. }) => {
                 let lines = machine.logs(&uid, container, *previous).ok_or_else(missing)?;
-                Ok((lines.iter().map(|(_, line)| &**line).collect(), 0))
+                // Each with the nanosecond at which it was printed before it.
+                Ok((lines.iter().map(|(at, line)| format!("{}\t{line}", at.0)).collect(), 0))
             }
             Some(ClientAsk::Exec { command, .. }) => {
                 machine.exec(&uid, container, command, self.now).ok_or_else(missing)

@@ -21,7 +21,11 @@ pub(crate) fn saved_of(session: &Session, command: &Command) -> Result<Saved, St
     Ok(match command {
         Command::Apply { doc } => Saved::Run {
             terminal: APPLY,
-            line: format!("kubectl apply -f {}", quoted(&doc.name)),
+            // What `kubectl edit` opened is saved as by it.
+            line: match doc.name.starts_with("edit-") {
+                true => format!("kubectl edit -f {}", quoted(&doc.name)),
+                false => format!("kubectl apply -f {}", quoted(&doc.name)),
+            },
             files: vec![(doc.name.clone(), doc.text.clone())],
         },
         Command::Kubectl { terminal, line, files } => {

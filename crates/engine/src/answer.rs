@@ -12,7 +12,7 @@ use crate::{
 use kubestep_lessons::question::Question;
 use kubestep_model::schema::Descriptions;
 use kubestep_protocol::{
-    BranchId, Command, CommandId, Loaded, LoadedBy, Moment, NodeAct, Rich, Shared, Stop, Until, Update,
+    BranchId, Command, CommandId, Doc, Loaded, LoadedBy, Moment, NodeAct, Rich, Shared, Stop, Until, Update,
 };
 use std::{sync::Arc, time::Duration};
 
@@ -286,7 +286,11 @@ impl Engine {
             session.act(act::act_of(session, &stop), stop);
         }
         let deed = act::act_of(session, &saved);
-        let waits = match session.command(deed, saved) {
+        let client = session.command(deed, saved);
+        if let Some(client) = client.filter(|_| matches!(command, Command::Kubectl { .. })) {
+            open_files(session, client, out);
+        }
+        let waits = match client {
             Some(client) if matches!(command, Command::Apply { .. } | Command::Kubectl { .. }) => {
                 session.history.live().client(client).is_some_and(|c| c.ended.is_none())
             }
@@ -295,5 +299,15 @@ impl Engine {
         self.keep(out);
         self.picture(out);
         if waits { Stop::Waits } else { Stop::Finished }
+    }
+}
+
+/// What `kubectl edit` opens is shown in the editor.
+fn open_files(session: &Session, client: kubestep_cluster::ClientId, out: &mut Vec<Update>) {
+    let Some(client) = session.history.live().client(client) else { return };
+    let files = client.output.iter().flat_map(|c| kubestep_kubectl::docs::opened(&c.text));
+    let docs: Vec<Doc> = files.map(|(name, text)| Doc { name, text }).collect();
+    if !docs.is_empty() {
+        out.push(Update::Files(docs));
     }
 }

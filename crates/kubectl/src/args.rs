@@ -82,6 +82,9 @@ const GLOBAL: &[Flag] = &[
     Flag { long: "server", short: Some('s'), takes: Takes::Text, done: false },
 ];
 
+/// Before a folder of `-k` among the names of files; no file's name begins so.
+pub(crate) const KUSTOMIZE: &str = "\u{0}kustomize:";
+
 /// The flags that every command has.
 pub(crate) fn global() -> &'static [Flag] {
     GLOBAL
@@ -151,7 +154,16 @@ impl Args {
     pub fn read(kc: &mut Kc<'_>, path: &str, flags: &'static [Flag], words: &[String]) -> Flow<Args> {
         let mut reader = Reader { flags, args: Args { path: path.to_owned(), ..Args::default() } };
         match reader.read(words) {
-            Ok(()) => Ok(reader.args),
+            Ok(()) => {
+                if let Some(folder) = reader.args.text("kustomize").filter(|f| !f.is_empty()) {
+                    let source = format!("{KUSTOMIZE}{folder}");
+                    if reader.args.has("filename") {
+                        return Err(kc.fail("only one of -f or -k can be specified"));
+                    }
+                    reader.args.given.insert("filename", vec![source]);
+                }
+                Ok(reader.args)
+            }
             Err(Refusal::NotDone(flag)) => Err(kc.not_done(&format!("--{flag}"))),
             Err(Refusal::Wrong(text)) => Err(kc.fail(format!("{text}\nSee '{path} --help' for usage."))),
         }

@@ -13,6 +13,7 @@ mod delete;
 mod describe;
 mod diff;
 mod drain;
+mod edit;
 mod events;
 mod exec;
 mod explain;
@@ -21,6 +22,7 @@ mod expose;
 mod get;
 mod help;
 mod info;
+mod kustomize;
 mod label;
 mod logs;
 mod patch;
@@ -184,7 +186,7 @@ pub(crate) const COMMANDS: &[Entry] = &[
     group("set", "Changes one aspect of objects", SET),
     done("explain", "Lists the fields of a kind", explain::FLAGS, explain::run),
     also(done("get", "Shows one or many objects", get::FLAGS, get::run), &["list", "ls"]),
-    not_done("edit"),
+    done("edit", "Opens an object in the editor; Apply there saves it", edit::FLAGS, edit::run),
     also(done("delete", "Deletes objects", delete::FLAGS, delete::run), &["rm", "remove"]),
     group("rollout", "Looks after rollouts", ROLLOUT),
     done("scale", "Changes the number of replicas", scale::FLAGS, scale::run),
@@ -214,7 +216,12 @@ pub(crate) const COMMANDS: &[Entry] = &[
     done("patch", "Changes fields of objects", patch::FLAGS, patch::run),
     done("replace", "Puts what files say in the place of objects", replace::FLAGS, replace::run),
     done("wait", "Waits until something is so", wait::FLAGS, wait::run),
-    not_done("kustomize"),
+    done(
+        "kustomize",
+        "Shows the objects that a folder's kustomization makes",
+        kustomize::FLAGS,
+        kustomize::run,
+    ),
     done("label", "Changes the labels of objects", label::FLAGS, label::run),
     done("annotate", "Changes the annotations of objects", annotate::FLAGS, annotate::run),
     not_done("completion"),

@@ -11,6 +11,8 @@ use kubestep_model::schema::Descriptions;
 const MARK: char = '\u{e000}';
 const PIPE: char = '\u{e001}';
 const END: char = '\u{e002}';
+/// Around the name and the text of a file that is to be opened in the editor.
+const OPEN: char = '\u{e003}';
 
 /// A mark for the description of a type, or of a field of it, in lines of this width behind so many blanks. `inner` is the
 /// type that the field is made of, whose own description follows.
@@ -18,10 +20,34 @@ pub(crate) fn mark(owner: &str, field: &str, inner: &str, width: usize, indent: 
     format!("{MARK}{owner} {field} {inner} {width} {indent}{END}")
 }
 
-/// Whether a text has marks.
+/// Whether a text has marks of descriptions.
 #[must_use]
 pub fn waits(text: &str) -> bool {
     text.contains([MARK, PIPE])
+}
+
+/// Whether a text is shown otherwise than it stands.
+#[must_use]
+pub fn differs(text: &str) -> bool {
+    text.contains([MARK, PIPE, OPEN])
+}
+
+/// Asks the page to open a text as a file of the editor.
+pub(crate) fn opens(name: &str, text: &str) -> String {
+    format!("{OPEN}{name}{OPEN}{text}{OPEN}")
+}
+
+/// The files that a piece of output asks to open: names and texts.
+#[must_use]
+pub fn opened(text: &str) -> Vec<(String, String)> {
+    let parts: Vec<&str> = text.split(OPEN).collect();
+    let file = |three: &[&str]| Some((three.get(1)?.to_string(), three.get(2)?.to_string()));
+    parts.chunks(3).filter(|three| three.len() == 3).filter_map(file).collect()
+}
+
+/// A text without the files that it asks to open.
+fn without_files(text: &str) -> String {
+    text.split(OPEN).enumerate().filter(|(at, _)| at % 3 == 0).map(|(_, part)| part).collect()
 }
 
 /// Keeps filters beside a text that has marks.
@@ -33,6 +59,7 @@ pub(crate) fn piped(stages: &[Vec<String>], text: &str) -> String {
 /// A text as it is shown: with the descriptions in the place of their marks, or with `absent` where they are not at hand.
 #[must_use]
 pub fn shown(text: &str, descriptions: Option<&Descriptions>, absent: &str) -> String {
+    let text = without_files(text);
     let mut out = String::new();
     let mut parts = text.split(PIPE);
     out.push_str(&described(parts.next().unwrap_or_default(), descriptions, absent));
@@ -142,6 +169,15 @@ mod tests {
         assert_eq!(shown("plain", None, ""), "plain");
         // A field of a described type says both.
         assert_eq!(find(&file, "a/v1.A", "one", "a/v1.A"), "First and second.\nThe A.\n");
+    }
+
+    #[test]
+    fn files_to_open_are_not_shown() {
+        let text = opens("a.yaml", "x: 1\n") + "open\n" + &opens("b.yaml", "y");
+        let files = [("a.yaml".to_owned(), "x: 1\n".to_owned()), ("b.yaml".to_owned(), "y".to_owned())];
+        assert_eq!(opened(&text), files);
+        assert_eq!(shown(&text, None, ""), "open\n");
+        assert!(opened("plain").is_empty() && differs(&text) && !differs("plain"));
     }
 
     #[test]

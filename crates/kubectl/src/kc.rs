@@ -256,14 +256,19 @@ impl<'a> Kc<'a> {
         self.turn(ClientAsk::Sleep(duration)).map(|_| ())
     }
 
-    /// What a container printed, or why that cannot be had.
+    /// The lines that a container printed, each with its time and its line's end; or why they cannot be had.
     pub fn logs(
         &mut self,
         pod: Key,
         container: Arc<str>,
         previous: bool,
-    ) -> Flow<Result<(String, i32), String>> {
-        self.text(ClientAsk::Logs { pod, container, previous })
+    ) -> Flow<Result<Vec<(Instant, String)>, String>> {
+        let line = |line: &str| {
+            let (at, text) = line.split_once('\t').unwrap_or(("0", line));
+            (Instant(at.parse().unwrap_or(0)), text.to_owned())
+        };
+        let told = self.text(ClientAsk::Logs { pod, container, previous })?;
+        Ok(told.map(|(text, _)| text.split_inclusive('\n').map(line).collect()))
     }
 
     /// What a command printed in a container and how it ended.

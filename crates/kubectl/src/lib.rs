@@ -11,6 +11,7 @@ pub mod docs;
 pub mod fault;
 mod fields;
 pub mod kc;
+mod kustomize;
 pub mod manifest;
 pub mod output;
 mod pods;

@@ -2,8 +2,10 @@
 //! Upstream: cli-runtime/pkg/resource, StreamVisitor and mapper (v1.37).
 
 use crate::{
+    args::KUSTOMIZE,
     fault::Fault,
     kc::{Flow, Kc},
+    kustomize,
 };
 use kubestep_model::{Kind, defined, yaml};
 use serde_json::{Map, Value};
@@ -72,6 +74,18 @@ pub fn read(kc: &mut Kc<'_>, how: &Reading) -> Flow<Read> {
 fn read_all(kc: &Kc<'_>, how: &Reading) -> Read {
     let mut read = Read { single: how.files.len() == 1, ..Read::default() };
     for path in &how.files {
+        if let Some(folder) = path.strip_prefix(KUSTOMIZE) {
+            read.single = false;
+            match kustomize::build(kc, folder) {
+                Ok(all) => {
+                    for value in all {
+                        document(kc, folder, value, how.validate, &mut read);
+                    }
+                }
+                Err(why) => read.stops.push(Fault::Text(why)),
+            }
+            continue;
+        }
         match kc.file(path) {
             Some(text) => read_text(kc, path, text, how.validate, &mut read),
             None if path == "-" => match kc.stdin() {
@@ -117,25 +131,32 @@ fn read_folder(kc: &Kc<'_>, path: &str, how: &Reading, read: &mut Read) {
 }
 
 fn read_text(kc: &Kc<'_>, source: &str, text: &str, validate: bool, read: &mut Read) {
-    let items = &mut read.items;
     let reading = yaml::read(text);
-    for document in reading.documents {
-        if validate && let Err(why) = check(&document.value, 0) {
-            items.push(Err(Fault::Text(format!(
-                "error validating \"{source}\": error validating data: {why}; {KEEP_ON}"
-            ))));
+    for part in reading.documents {
+        if !document(kc, source, part.value, validate, read) {
             return;
         }
-        let text = |field: &str| document.value[field].as_str().unwrap_or_default();
-        let list = document.value.as_object().is_some_and(is_list);
-        let unknown = !list && kind_of(kc, text("apiVersion"), text("kind")).is_none();
-        read.foreign |= unknown || list;
-        read.unknown |= validate && unknown;
-        object(kc, source, document.value, items, 0);
     }
     if let Some(error) = reading.error {
-        items.push(Err(Fault::Text(format!("error parsing {source}: {}", error.text))));
+        read.items.push(Err(Fault::Text(format!("error parsing {source}: {}", error.text))));
     }
+}
+
+/// One document; whether those behind it are to be read.
+fn document(kc: &Kc<'_>, source: &str, value: Value, validate: bool, read: &mut Read) -> bool {
+    if validate && let Err(why) = check(&value, 0) {
+        read.items.push(Err(Fault::Text(format!(
+            "error validating \"{source}\": error validating data: {why}; {KEEP_ON}"
+        ))));
+        return false;
+    }
+    let text = |field: &str| value[field].as_str().unwrap_or_default();
+    let list = value.as_object().is_some_and(is_list);
+    let unknown = !list && kind_of(kc, text("apiVersion"), text("kind")).is_none();
+    read.foreign |= unknown || list;
+    read.unknown |= validate && unknown;
+    object(kc, source, value, &mut read.items, 0);
+    true
 }
 
 /// What the client itself demands of a document, whatever its kind.

@@ -28,7 +28,8 @@ pub enum ClientAsk {
     Discover,
     /// Nothing for a while.
     Sleep(Duration),
-    /// Text that a container printed, from its node. Answered by `ClientTold::Text`.
+    /// Text that a container printed, from its node. Answered by `ClientTold::Text`; before each line stand the nanosecond
+    /// at which it was printed ([`Instant`]) and a tab.
     Logs { pod: Key, container: Arc<str>, previous: bool },
     /// A command in a container. Answered by `ClientTold::Text`.
     Exec { pod: Key, container: Arc<str>, command: Vec<String> },
@@ -75,15 +76,28 @@ pub enum Stream {
     Err,
 }
 
-/// What a name in the output stands for, so that a page can link it without reading the text.
+/// What a part of the output stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sense {
+    /// An object, by its name.
+    Object(Key),
+    /// A state as it should be.
+    Good,
+    /// A state on its way.
+    Waits,
+    /// A state that nobody wants.
+    Bad,
+}
+
+/// A part of the output that stands for something, so that a page can link and colour it without reading the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
     /// Where it begins in the chunk's text, in bytes.
     pub start: u32,
     /// Where it ends.
     pub end: u32,
-    /// The object it names.
-    pub key: Key,
+    /// For what.
+    pub means: Sense,
 }
 
 /// A piece of output.

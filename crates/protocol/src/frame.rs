@@ -427,6 +427,32 @@ pub struct Chunk {
     pub stream: Stream,
     /// The text, exactly as kubectl prints it.
     pub text: String,
+    /// What some parts of it stand for, in order.
+    pub marks: Vec<Marked>,
+}
+
+/// A part of a piece of output that stands for something.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Marked {
+    /// Where it begins, in bytes of the text.
+    pub start: u32,
+    /// Where it ends.
+    pub end: u32,
+    /// For what.
+    pub means: Meaning,
+}
+
+/// What a part of an output stands for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Meaning {
+    /// An object that one can select.
+    Object(ObjectRef),
+    /// A state as it should be.
+    Good,
+    /// A state on its way.
+    Waits,
+    /// A state that nobody wants.
+    Bad,
 }
 
 /// A command typed in a terminal, with its answer up to the shown moment.

@@ -24,7 +24,7 @@ pub enum Update {
     LinkRefused(LinkRefused),
     /// Something that is shown names descriptions of Kubernetes' fields: the page fetches their file. Sent once.
     WantsDescriptions,
-    /// A step of a lesson's solution changed these files: the editor shows them so.
+    /// A step of a lesson's solution changed these files, or `kubectl edit` opens them: the editor shows them so.
     Files(Vec<Doc>),
     /// The session as it now is: what `Restore` takes. After every act.
     Kept(String),

@@ -122,8 +122,10 @@ impl State {
     /// A step of a lesson's solution has changed files: they are shown so.
     pub(super) fn shown_files(&mut self, docs: Vec<Doc>, todo: &mut Vec<Effect>) {
         for doc in docs {
-            if let Some(i) = self.ui.files.iter().position(|f| *f.name == *doc.name) {
-                self.draft(i, doc.text.as_str().into(), todo);
+            match self.ui.files.iter().position(|f| *f.name == *doc.name) {
+                Some(i) => self.draft(i, doc.text.as_str().into(), todo),
+                // `kubectl edit` opens one that was not there.
+                None => self.add_file(&doc.name, &doc.text, todo),
             }
         }
     }

@@ -1,14 +1,14 @@
 //! What was typed in terminals, and what was answered up to the moment that is looked at.
 
 use super::sorted;
-use crate::session::{APPLY, Session};
+use crate::session::{APPLY, Session, object_ref};
 use kubestep_cluster::{ClientState, World};
 use kubestep_kubectl::docs;
 use kubestep_model::{
-    client::{ClientAsk, Stream as Side},
+    client::{ClientAsk, Sense, Span, Stream as Side},
     schema::Descriptions,
 };
-use kubestep_protocol::{Chunk, Entry, Stream};
+use kubestep_protocol::{Chunk, Entry, Marked, Meaning, Stream};
 use std::{borrow::Cow, sync::Arc};
 
 /// So much of an output is shown.
@@ -25,7 +25,7 @@ pub(super) fn chunks(client: &ClientState, descriptions: Option<&Descriptions>) 
         if left == 0 {
             break;
         }
-        let text = match docs::waits(&chunk.text) {
+        let text = match docs::differs(&chunk.text) {
             true => Cow::Owned(docs::shown(&chunk.text, descriptions, ABSENT)),
             false => Cow::Borrowed(chunk.text.as_str()),
         };
@@ -34,11 +34,28 @@ pub(super) fn chunks(client: &ClientState, descriptions: Option<&Descriptions>) 
             from += 1;
         }
         left -= text.len() - from;
+        // Text with descriptions in it is put together here and has no marks.
+        let marks = if docs::differs(&chunk.text) { vec![] } else { marks(chunk, from) };
         let stream = if chunk.stream == Side::Out { Stream::Out } else { Stream::Err };
-        out.push(Chunk { stream, text: text[from..].into() });
+        out.push(Chunk { stream, text: text[from..].into(), marks });
     }
     out.reverse();
     out
+}
+
+/// What parts of a text stand for, where its beginning is cut off.
+fn marks(chunk: &kubestep_model::client::Chunk, from: usize) -> Vec<Marked> {
+    let from = u32::try_from(from).unwrap_or(u32::MAX);
+    let mark = |span: &Span| {
+        let means = match &span.means {
+            Sense::Object(key) => Meaning::Object(object_ref(key)),
+            Sense::Good => Meaning::Good,
+            Sense::Waits => Meaning::Waits,
+            Sense::Bad => Meaning::Bad,
+        };
+        Some(Marked { start: span.start.checked_sub(from)?, end: span.end.checked_sub(from)?, means })
+    };
+    chunk.spans.iter().filter_map(mark).collect()
 }
 
 /// The entries, oldest first; those of Apply stand elsewhere.

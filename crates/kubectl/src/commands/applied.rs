@@ -2,7 +2,7 @@
 
 use super::common::{self, ALL, FILENAME, OUTPUT, RECURSIVE, SELECTOR};
 use crate::{
-    args::{Args, Flag, not_done},
+    args::{Args, Flag},
     fault::Fault,
     kc::{Flow, Kc},
     output::json,
@@ -10,8 +10,14 @@ use crate::{
 };
 use kubestep_model::{patch::last_applied::original, yaml};
 
-pub(super) const FLAGS: &[Flag] =
-    &[FILENAME, RECURSIVE, OUTPUT, SELECTOR, ALL, not_done("kustomize", crate::args::Takes::Text)];
+pub(super) const FLAGS: &[Flag] = &[
+    FILENAME,
+    RECURSIVE,
+    OUTPUT,
+    SELECTOR,
+    ALL,
+    crate::args::short("kustomize", 'k', crate::args::Takes::Text),
+];
 
 pub(super) fn view(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     let output = args.text("output").filter(|o| !o.is_empty()).unwrap_or("yaml");

@@ -51,7 +51,7 @@ pub(super) const FLAGS: &[Flag] = &[
     not_done("prune-allowlist", Takes::Each),
     not_done("all", Takes::Bool),
     not_done("applyset", Takes::Text),
-    not_done("kustomize", Takes::Text),
+    crate::args::short("kustomize", 'k', crate::args::Takes::Text),
     not_done("subresource", Takes::Text),
 ];
 

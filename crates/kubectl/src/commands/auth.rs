@@ -1,5 +1,7 @@
 //! `kubectl auth`: the administrator may do everything; what another may do, the server says.
 
+mod rules;
+
 use super::common::OUTPUT;
 use crate::{
     args::{Args, Flag, Takes, flag, short},
@@ -39,14 +41,8 @@ const VERBS: &[&str] = &[
 const URL_VERBS: &[&str] = &["get", "put", "post", "head", "options", "delete", "patch", "*"];
 
 pub(super) fn can_i(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
-    if args.on("list") && kc.user.is_some() {
-        return Err(kc.not_done("auth can-i --list --as"));
-    }
     if args.on("list") {
-        let text = "Resources\tNon-Resource URLs\tResource Names\tVerbs\n*.*\t[]\t[]\t[*]\n\t[*]\t[]\t[*]\n";
-        let skip = if args.on("no-headers") { text.find('\n').map_or(0, |at| at + 1) } else { 0 };
-        kc.out(Tabs::TABLE.align(&text[skip..]));
-        return Ok(0);
+        return rules::list(kc, args.on("no-headers"));
     }
     let (verb, resource) = match args.words.as_slice() {
         [verb, resource] | [verb, resource, _] => (verb.as_str(), resource.as_str()),
@@ -119,7 +115,10 @@ pub(super) fn who_am_i(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
         return Err(kc.not_done("auth whoami -o"));
     }
     let text = match kc.user.clone() {
-        None => "ATTRIBUTE\tVALUE\nUsername\tkubernetes-admin\nGroups\t[kubeadm:cluster-admins system:authenticated]\n".to_owned(),
+        None => {
+            "ATTRIBUTE\tVALUE\nUsername\tkubernetes-admin\nGroups\t[system:masters system:authenticated]\n"
+                .to_owned()
+        }
         Some(user) => {
             let mut groups = user.groups.clone();
             groups.push("system:authenticated".into());

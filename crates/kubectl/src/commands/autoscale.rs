@@ -5,7 +5,7 @@ use super::{
     create::make::{Words, flags, make},
 };
 use crate::{
-    args::{Args, Flag, Takes, flag, not_done},
+    args::{Args, Flag, Takes, flag},
     kc::{Flow, Kc},
     select::{self, Select},
 };
@@ -22,7 +22,7 @@ pub(super) const FLAGS: &[Flag] = flags![
     flag("cpu-percent", Takes::Int),
     flag("name", Takes::Text),
     flag("record", Takes::Bool),
-    not_done("kustomize", Takes::Text),
+    crate::args::short("kustomize", 'k', crate::args::Takes::Text),
 ];
 
 /// The kinds that can be scaled.

@@ -9,7 +9,7 @@ use crate::{
 };
 use kubestep_model::{
     Key, Kind, Object, PatchKind, Request, Status, Subresource, Verb,
-    client::{Span, Stream},
+    client::{Sense, Span, Stream},
     patch::strategic::two_way_strategic_patch,
     schema::patch_schema,
 };
@@ -90,7 +90,7 @@ pub(super) fn say(kc: &mut Kc<'_>, format: &Format, object: &Object, done: &str,
 pub(super) fn said(kc: &mut Kc<'_>, key: &Key, done: &str, dry: DryRun) {
     let name = qualified(key.kind, &key.name);
     let end = u32::try_from(name.len()).unwrap_or(0);
-    let span = Span { start: 0, end, key: key.clone() };
+    let span = Span { start: 0, end, means: Sense::Object(key.clone()) };
     kc.print(Stream::Out, format!("{name} {done}{}\n", dry.suffix()), vec![span]);
 }
 

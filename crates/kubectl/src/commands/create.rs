@@ -6,12 +6,13 @@ mod ingress;
 pub(super) mod make;
 mod rights;
 mod service;
+mod token;
 mod workload;
 
 use super::common::{
     self, DRY_RUN, DryRun, FIELD_MANAGER, FILENAME, OUTPUT, RECURSIVE, SELECTOR, TEMPLATE, VALIDATE,
 };
-use super::{Entry, aliases, done, group, not_done as not_done_here};
+use super::{Entry, aliases, done, group};
 use crate::{
     args::{Args, Flag, Takes, flag, not_done},
     fault::Fault,
@@ -39,7 +40,7 @@ pub(super) const FLAGS: &[Flag] = &[
     flag("windows-line-endings", Takes::Bool),
     not_done("edit", Takes::Bool),
     not_done("raw", Takes::Text),
-    not_done("kustomize", Takes::Text),
+    crate::args::short("kustomize", 'k', crate::args::Takes::Text),
 ];
 
 const SERVICES: &[Entry] = &[
@@ -126,7 +127,7 @@ pub(super) const GENERATORS: &[Entry] = &[
     done("job", "Creates a job", workload::JOB, workload::job),
     aliases(done("cronjob", "Creates a cron job", workload::CRON_JOB, workload::cron_job), &["cj"]),
     aliases(done("ingress", "Creates an ingress", ingress::FLAGS, ingress::run), &["ing"]),
-    not_done_here("token"),
+    done("token", "Asks for a token of a service account", token::FLAGS, token::run),
 ];
 
 pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {

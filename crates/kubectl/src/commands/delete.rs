@@ -11,7 +11,7 @@ use crate::{
 };
 use kubestep_model::{
     Answer, DeleteOptions, Instant, Key, Propagation, Verb,
-    client::{Span, Stream, WatchEvent},
+    client::{Sense, Span, Stream, WatchEvent},
 };
 use serde_json::Value;
 use std::{sync::Arc, time::Duration};
@@ -34,7 +34,7 @@ pub(super) const FLAGS: &[Flag] = &[
     flag("ignore-not-found", Takes::Bool),
     Flag { long: "interactive", short: Some('i'), takes: Takes::Bool, done: false },
     not_done("raw", Takes::Text),
-    not_done("kustomize", Takes::Text),
+    crate::args::short("kustomize", 'k', crate::args::Takes::Text),
 ];
 
 /// A wait without a limit ends after a week.
@@ -223,7 +223,11 @@ fn said(kc: &mut Kc<'_>, key: &Key, how: &How) {
     let place =
         if key.kind.namespaced() { format!(" from {} namespace", key.namespace) } else { String::new() };
     let start = u32::try_from(kind.len() + 2).unwrap_or(0);
-    let span = Span { start, end: start + u32::try_from(key.name.len()).unwrap_or(0), key: key.clone() };
+    let span = Span {
+        start,
+        end: start + u32::try_from(key.name.len()).unwrap_or(0),
+        means: Sense::Object(key.clone()),
+    };
     kc.print(
         Stream::Out,
         format!("{kind} \"{}\" {force}{place}{}\n", key.name, how.dry.suffix()),

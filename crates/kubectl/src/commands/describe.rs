@@ -2,7 +2,7 @@
 
 use super::common;
 use crate::{
-    args::{Args, Flag, Takes, flag, not_done, short},
+    args::{Args, Flag, Takes, flag, short},
     describe,
     fault::Fault,
     kc::{Flow, Kc},
@@ -16,7 +16,7 @@ pub(super) const FLAGS: &[Flag] = &[
     short("recursive", 'R', Takes::Bool),
     flag("show-events", Takes::Bool),
     flag("chunk-size", Takes::Int),
-    not_done("kustomize", Takes::Text),
+    crate::args::short("kustomize", 'k', crate::args::Takes::Text),
 ];
 
 pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {

@@ -29,7 +29,7 @@ pub(super) const FLAGS: &[Flag] = &[
     not_done("server-side", Takes::Bool),
     not_done("prune", Takes::Bool),
     not_done("prune-allowlist", Takes::Each),
-    not_done("kustomize", Takes::Text),
+    crate::args::short("kustomize", 'k', crate::args::Takes::Text),
 ];
 
 pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {

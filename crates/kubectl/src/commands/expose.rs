@@ -30,7 +30,7 @@ pub(super) const FLAGS: &[Flag] = flags![
     flag("record", Takes::Bool),
     not_done("overrides", Takes::Text),
     not_done("override-type", Takes::Text),
-    not_done("kustomize", Takes::Text),
+    crate::args::short("kustomize", 'k', crate::args::Takes::Text),
 ];
 
 /// Names of services are cut to this length.

@@ -7,7 +7,7 @@ use crate::{
     output::{json, tabs::Tabs},
 };
 use kubestep_model::arrange::{Arrange, Gather};
-use kubestep_model::{Kind, defined::Definition, yaml};
+use kubestep_model::{Kind, Object, defined::Definition, yaml};
 use serde_json::json;
 use std::collections::BTreeSet;
 
@@ -71,6 +71,102 @@ const VERBS: &[&str] = &["create", "delete", "deletecollection", "get", "list", 
 const DEFINED_VERBS: &[&str] =
     &["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
 
+/// What can be done with a kind.
+fn verbs(resource: &str, kind: &str) -> Vec<&'static str> {
+    match resource {
+        "componentstatuses" => vec!["get", "list"],
+        "namespaces" => VERBS.iter().copied().filter(|v| *v != "deletecollection").collect(),
+        _ if kind.ends_with("Review") || kind == "Binding" => vec!["create"],
+        _ => VERBS.to_vec(),
+    }
+}
+
+/// A line of the list.
+struct Line {
+    resource: &'static str,
+    group: &'static str,
+    version: &'static str,
+    kind: &'static str,
+    short: String,
+    namespaced: bool,
+    verbs: Vec<&'static str>,
+    categories: Vec<String>,
+}
+
+impl Line {
+    /// A kind that is served.
+    fn of(kind: Kind) -> Line {
+        let (resource, group) = (kind.resource(), kind.group());
+        Line {
+            resource,
+            group,
+            version: kind.version(),
+            kind: kind.name(),
+            short: kind.row().short.join(","),
+            namespaced: kind.namespaced(),
+            verbs: verbs(resource, kind.name()),
+            categories: categories(resource, group),
+        }
+    }
+
+    /// A kind that people defined.
+    fn defined(definition: Definition<'_>) -> Option<Line> {
+        let kind = definition.served().first().copied()?;
+        let own = |field: &str| -> Vec<String> {
+            definition.list_of_names(field).iter().map(ToString::to_string).collect()
+        };
+        let short = own("shortNames").join(",");
+        Some(Line { short, verbs: DEFINED_VERBS.to_vec(), categories: own("categories"), ..Line::of(kind) })
+    }
+
+    /// `apps/v1`.
+    fn api_version(&self) -> String {
+        let slash = if self.group.is_empty() { "" } else { "/" };
+        format!("{}{slash}{}", self.group, self.version)
+    }
+}
+
+/// Resources that the API of v1.37 names, and that are not stored here: resource, group, kind, whether it is in namespaces.
+const UNSTORED: [(&str, &str, &str, bool); 18] = [
+    ("bindings", "", "Binding", true),
+    ("mutatingadmissionpolicies", "admissionregistration.k8s.io", "MutatingAdmissionPolicy", false),
+    (
+        "mutatingadmissionpolicybindings",
+        "admissionregistration.k8s.io",
+        "MutatingAdmissionPolicyBinding",
+        false,
+    ),
+    ("selfsubjectreviews", "authentication.k8s.io", "SelfSubjectReview", false),
+    ("tokenreviews", "authentication.k8s.io", "TokenReview", false),
+    ("localsubjectaccessreviews", "authorization.k8s.io", "LocalSubjectAccessReview", true),
+    ("selfsubjectaccessreviews", "authorization.k8s.io", "SelfSubjectAccessReview", false),
+    ("selfsubjectrulesreviews", "authorization.k8s.io", "SelfSubjectRulesReview", false),
+    ("subjectaccessreviews", "authorization.k8s.io", "SubjectAccessReview", false),
+    ("clustertrustbundles", "certificates.k8s.io", "ClusterTrustBundle", false),
+    ("podcertificaterequests", "certificates.k8s.io", "PodCertificateRequest", true),
+    ("events", "events.k8s.io", "Event", true),
+    ("deviceclasses", "resource.k8s.io", "DeviceClass", false),
+    ("devicetaintrules", "resource.k8s.io", "DeviceTaintRule", false),
+    ("resourceclaims", "resource.k8s.io", "ResourceClaim", true),
+    ("resourceclaimtemplates", "resource.k8s.io", "ResourceClaimTemplate", true),
+    ("resourceslices", "resource.k8s.io", "ResourceSlice", false),
+    ("storageversionmigrations", "storagemigration.k8s.io", "StorageVersionMigration", false),
+];
+
+/// Everything that the API names.
+fn all(definitions: &[Object]) -> Vec<Line> {
+    let mut all: Vec<Line> = Kind::all().map(Line::of).collect();
+    for (resource, group, kind, namespaced) in UNSTORED {
+        if !all.iter().any(|l| l.resource == resource && l.group == group) {
+            let short = if resource == "events" { "ev".to_owned() } else { String::new() };
+            let (verbs, categories) = (verbs(resource, kind), categories(resource, group));
+            all.push(Line { resource, group, version: "v1", kind, short, namespaced, verbs, categories });
+        }
+    }
+    all.extend(definitions.iter().filter_map(Definition::of).filter_map(Line::defined));
+    all
+}
+
 /// The kinds that `all` stands for.
 const ALL: &[&str] = &[
     "pods",
@@ -85,11 +181,11 @@ const ALL: &[&str] = &[
     "jobs",
 ];
 
-fn categories(kind: Kind) -> Vec<&'static str> {
-    match kind.group() {
-        _ if ALL.contains(&kind.resource()) => vec!["all"],
+fn categories(resource: &str, group: &str) -> Vec<String> {
+    match group {
+        _ if ALL.contains(&resource) => vec!["all".to_owned()],
         "admissionregistration.k8s.io" | "apiextensions.k8s.io" | "apiregistration.k8s.io" => {
-            vec!["api-extensions"]
+            vec!["api-extensions".to_owned()]
         }
         _ => vec![],
     }
@@ -110,26 +206,23 @@ pub(super) fn resources(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     }
     let wanted_verbs = args.all("verbs");
     let definitions = kc.definitions()?;
-    let defined = || definitions.iter().filter_map(Definition::of);
-    let about = |kind: Kind| defined().find(|d| d.served().first() == Some(&kind));
-    let categories = |kind: Kind| match about(kind) {
-        Some(definition) => definition.list_of_names("categories"),
-        None => categories(kind),
-    };
-    let mut kinds: Vec<Kind> = Kind::all()
-        .chain(defined().filter_map(|d| d.served().first().copied()))
-        .filter(|k| !args.has("api-group") || args.text_or_empty("api-group") == k.group())
-        .filter(|k| !args.has("namespaced") || args.on("namespaced") == k.namespaced())
-        .filter(|_| wanted_verbs.iter().all(|v| VERBS.contains(&v.as_str())))
-        .filter(|k| args.all("categories").iter().all(|c| categories(*k).contains(&c.as_str())))
-        .collect();
-    kinds.arrange_by_key(|k| match sort {
-        "name" => (k.resource(), ""),
-        "kind" => (k.name(), ""),
-        _ => (k.group(), k.resource()),
+    let mut lines = all(&definitions);
+    lines.retain(|l| {
+        (!args.has("api-group") || args.text_or_empty("api-group") == l.group)
+            && (!args.has("namespaced") || args.on("namespaced") == l.namespaced)
+            && wanted_verbs.iter().all(|v| l.verbs.contains(&v.as_str()))
+            && args.all("categories").iter().all(|c| l.categories.contains(c))
+    });
+    lines.arrange_by_key(|l| match sort {
+        "name" => (l.resource, ""),
+        "kind" => (l.kind, ""),
+        _ => (l.group, l.resource),
     });
     if output == "name" {
-        kinds.iter().for_each(|k| kc.out(k.qualified() + "\n"));
+        for l in lines {
+            let dot = if l.group.is_empty() { "" } else { "." };
+            kc.out(format!("{}{dot}{}\n", l.resource, l.group));
+        }
         return Ok(0);
     }
     let wide = output == "wide";
@@ -138,16 +231,11 @@ pub(super) fn resources(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
         text += "NAME\tSHORTNAMES\tAPIVERSION\tNAMESPACED\tKIND";
         text += if wide { "\tVERBS\tCATEGORIES\n" } else { "\n" };
     }
-    for kind in kinds {
-        let short = match about(kind) {
-            Some(definition) => definition.list_of_names("shortNames").join(","),
-            None => kind.row().short.join(","),
-        };
-        let (version, namespaced) = (kind.api_version(), kind.namespaced());
-        text += &format!("{}\t{short}\t{version}\t{namespaced}\t{}", kind.resource(), kind.name());
+    for l in lines {
+        let version = l.api_version();
+        text += &format!("{}\t{}\t{version}\t{}\t{}", l.resource, l.short, l.namespaced, l.kind);
         if wide {
-            let verbs = if kind.is_defined() { DEFINED_VERBS } else { VERBS };
-            text += &format!("\t{}\t{}", verbs.join(","), categories(kind).join(","));
+            text += &format!("\t{}\t{}", l.verbs.join(","), l.categories.join(","));
         }
         text.push('\n');
     }
@@ -164,7 +252,11 @@ pub(super) fn versions(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     }
     let definitions = kc.definitions()?;
     let defined = definitions.iter().filter_map(Definition::of).flat_map(Definition::served);
-    let all: BTreeSet<String> = Kind::all().chain(defined).map(Kind::api_version).gather();
+    let known = all(&definitions);
+    let mut all: BTreeSet<String> =
+        known.iter().map(Line::api_version).chain(defined.map(Kind::api_version)).gather();
+    // Served beside the version in which it is stored.
+    all.insert("autoscaling/v1".to_owned());
     all.into_iter().for_each(|version| kc.out(version + "\n"));
     Ok(0)
 }

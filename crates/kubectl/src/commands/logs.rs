@@ -2,14 +2,14 @@
 
 use super::common::{self, SELECTOR};
 use crate::{
-    args::{Args, Flag, Takes, flag, not_done, short},
+    args::{Args, Flag, Takes, flag, short},
     fault::Fault,
     kc::{Flow, Kc},
     pods, resources,
     select::{self, Select},
 };
-use kubestep_model::{Key, Kind, Object, Pod, Status};
-use std::sync::Arc;
+use kubestep_model::{Instant, Key, Kind, Object, Pod, Status, Time};
+use std::{sync::Arc, time::Duration};
 
 pub(super) const FLAGS: &[Flag] = &[
     SELECTOR,
@@ -22,11 +22,11 @@ pub(super) const FLAGS: &[Flag] = &[
     flag("ignore-errors", Takes::Bool),
     flag("max-log-requests", Takes::Int),
     flag("pod-running-timeout", Takes::Span),
-    Flag { long: "follow", short: Some('f'), takes: Takes::Bool, done: false },
-    not_done("timestamps", Takes::Bool),
-    not_done("since", Takes::Span),
-    not_done("since-time", Takes::Text),
-    not_done("limit-bytes", Takes::Int),
+    short("follow", 'f', Takes::Bool),
+    flag("timestamps", Takes::Bool),
+    flag("since", Takes::Span),
+    flag("since-time", Takes::Text),
+    flag("limit-bytes", Takes::Int),
 ];
 
 const USAGE: &str = "expected 'logs [-f] [-p] (POD | TYPE/NAME) [-c CONTAINER]'.\nPOD or TYPE/NAME is a required argument for the logs command";
@@ -49,18 +49,60 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
             kc.fail(format!("--all-containers=true should not be specified with container name {container}"))
         );
     }
+    if args.has("since") && args.has("since-time") {
+        return Err(kc.fail("at most one of `sinceTime` or `sinceSeconds` may be specified"));
+    }
+    if args.has("since-time") && Time::parse(args.text_or_empty("since-time")).is_none() {
+        let text = args.text_or_empty("since-time");
+        return Err(kc.fail(format!(
+            "parsing time \"{text}\" as \"2006-01-02T15:04:05Z07:00\": cannot parse \"{text}\" as \"2006\""
+        )));
+    }
     let pods = pods_of(kc, args, selector)?;
     let prefix = args.on("prefix") || args.on("all-pods");
     let tail =
         args.int("tail").filter(|t| *t >= 0).or((!selector.is_empty() && !args.has("tail")).then_some(10));
+    let mut readers = Vec::new();
     for pod in &pods {
         for container in containers(kc, pod, &container, args.on("all-containers"))? {
             let head =
                 if prefix { format!("[pod/{}/{container}] ", pod.metadata.name) } else { String::new() };
-            print(kc, pod, &container, args, tail, &head)?;
+            let pod = Key::new(Kind::Pod, pod.metadata.namespace.clone(), pod.metadata.name.clone());
+            readers.push(Reader { pod, container, head, shown: 0, ended: false });
+        }
+    }
+    let most = args.int("max-log-requests").unwrap_or(5);
+    if args.on("follow") && readers.len() > usize::try_from(most).unwrap_or(usize::MAX) {
+        return Err(kc.fail(format!(
+            "you are attempting to follow {} log streams, but maximum allowed concurrency is {most}, use --max-log-requests to increase the limit",
+            readers.len()
+        )));
+    }
+    for reader in &mut readers {
+        first(kc, reader, args, tail)?;
+    }
+    while args.on("follow") && readers.iter().any(|r| !r.ended) {
+        kc.sleep(GLANCE)?;
+        for reader in readers.iter_mut().filter(|r| !r.ended) {
+            more(kc, reader, args)?;
         }
     }
     Ok(0)
+}
+
+/// How often `-f` looks for new lines; upstream's stream brings each at once.
+const GLANCE: Duration = Duration::from_secs(1);
+
+/// One container whose lines are shown.
+struct Reader {
+    pod: Key,
+    container: String,
+    /// What stands before each line.
+    head: String,
+    /// How many lines were seen.
+    shown: usize,
+    /// The container's run is over.
+    ended: bool,
 }
 
 /// The pods whose logs are wanted.
@@ -128,27 +170,62 @@ fn containers(kc: &mut Kc<'_>, pod: &Pod, wanted: &str, all: bool) -> Flow<Vec<S
     pods::container(kc, pod, wanted).map(|name| vec![name])
 }
 
-fn print(
-    kc: &mut Kc<'_>,
-    pod: &Pod,
-    container: &str,
-    args: &Args,
-    tail: Option<i64>,
-    head: &str,
-) -> Flow<()> {
-    let key = Key::new(Kind::Pod, pod.metadata.namespace.clone(), pod.metadata.name.clone());
-    match kc.logs(key, container.into(), args.on("previous"))? {
-        Ok((text, _)) => {
-            let lines: Vec<&str> = text.split_inclusive('\n').collect();
-            let skip =
-                tail.map_or(0, |t| lines.len().saturating_sub(usize::try_from(t).unwrap_or(usize::MAX)));
-            kc.out(lines[skip..].iter().map(|line| format!("{head}{line}")).collect::<String>());
-            Ok(())
-        }
+/// The lines so far, as the flags cut them.
+fn first(kc: &mut Kc<'_>, reader: &mut Reader, args: &Args, tail: Option<i64>) -> Flow<()> {
+    let lines = match kc.logs(reader.pod.clone(), reader.container.as_str().into(), args.on("previous"))? {
+        Ok(lines) => lines,
         Err(why) if args.on("ignore-errors") => {
             kc.out(format!("error: {why}\n"));
-            Ok(())
+            reader.ended = true;
+            return Ok(());
         }
-        Err(why) => Err(kc.fault(&Status::bad_request(why).into())),
+        Err(why) => return Err(kc.fault(&Status::bad_request(why).into())),
+    };
+    reader.shown = lines.len();
+    reader.ended = args.on("previous");
+    let since = match (args.span("since"), Time::parse(args.text_or_empty("since-time"))) {
+        (Some(span), _) => Some(Instant(kc.now().0 - i64::try_from(span.as_nanos()).unwrap_or(i64::MAX / 2))),
+        (None, time) => time.map(Time::instant),
+    };
+    let recent: Vec<&(Instant, String)> =
+        lines.iter().filter(|(at, _)| since.is_none_or(|s| *at >= s)).collect();
+    let skip = tail.map_or(0, |t| recent.len().saturating_sub(usize::try_from(t).unwrap_or(usize::MAX)));
+    let mut text: String = recent[skip..].iter().map(|line| shown(line, reader, args)).collect();
+    if let Some(most) = args.int("limit-bytes").and_then(|n| usize::try_from(n).ok()).filter(|n| *n > 0) {
+        let mut end = most.min(text.len());
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        text.truncate(end);
     }
+    kc.out(text);
+    Ok(())
+}
+
+/// Lines that came since, and whether the container's run is over.
+fn more(kc: &mut Kc<'_>, reader: &mut Reader, args: &Args) -> Flow<()> {
+    let over = match kc.get(reader.pod.clone())? {
+        Ok(Object::Pod(pod)) => {
+            let all = pod.status.init_container_statuses.iter().chain(&pod.status.container_statuses);
+            let mut of = all.filter(|s| *s.name == *reader.container);
+            of.next().is_some_and(|s| s.state.terminated.is_some())
+        }
+        _ => true,
+    };
+    if let Ok(lines) = kc.logs(reader.pod.clone(), reader.container.as_str().into(), false)? {
+        let text: String = lines.iter().skip(reader.shown).map(|line| shown(line, reader, args)).collect();
+        reader.shown = lines.len();
+        kc.out(text);
+    }
+    reader.ended = over;
+    Ok(())
+}
+
+fn shown((at, line): &(Instant, String), reader: &Reader, args: &Args) -> String {
+    if !args.on("timestamps") {
+        return format!("{}{line}", reader.head);
+    }
+    let second = at.to_time().to_string();
+    let nanos = at.0.rem_euclid(1_000_000_000);
+    format!("{}{}.{nanos:09}Z {line}", reader.head, second.trim_end_matches('Z'))
 }

@@ -37,7 +37,7 @@ pub(super) const FLAGS: &[Flag] = &[
     flag("allow-missing-template-keys", Takes::Bool),
     not_done("raw", Takes::Text),
     not_done("subresource", Takes::Text),
-    not_done("kustomize", Takes::Text),
+    crate::args::short("kustomize", 'k', crate::args::Takes::Text),
 ];
 
 pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {

@@ -27,7 +27,7 @@ pub(super) const FLAGS: &[Flag] = &[
     flag("show-managed-fields", Takes::Bool),
     flag("allow-missing-template-keys", Takes::Bool),
     not_done("timeout", Takes::Span),
-    not_done("kustomize", Takes::Text),
+    crate::args::short("kustomize", 'k', crate::args::Takes::Text),
 ];
 
 /// After a conflict the scale is tried again each second, for five minutes.

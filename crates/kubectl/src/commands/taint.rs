@@ -151,7 +151,7 @@ fn change(
         add.iter().filter(|a| old.iter().any(|o| matches(o, a))).map(|a| a.key.clone()).collect();
     if !overwrite && !exists.is_empty() {
         let text = format!(
-            "node {} already has [{}] taint(s) with same effect(s) and --overwrite is false",
+            "node {} already has {} taint(s) with same effect(s) and --overwrite is false",
             node.metadata.name,
             exists.join(" ")
         );

@@ -4,7 +4,10 @@ use crate::{
     output::tabs::Tabs,
     printers::{self, Cell},
 };
-use kubestep_model::{Instant, Key, Kind, Object, client::Span};
+use kubestep_model::{
+    Instant, Key, Kind, Object,
+    client::{Sense, Span},
+};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -41,10 +44,9 @@ pub struct Printed {
 
 /// The table of objects of one kind; nothing if there are none.
 pub fn table(kind: Kind, objects: &[&Object], now: Instant, shape: &Shape) -> Printed {
-    let text = lines(kind, objects, now, shape);
-    let aligned = Tabs::TABLE.align(&text);
-    let spans = spans(&aligned, objects, usize::from(!shape.no_headers));
-    Printed { text: aligned, spans }
+    let rows = rows(kind, objects, now, shape);
+    let aligned = Tabs::TABLE.align(&lines(kind, &rows, shape));
+    Printed { spans: spans(kind, &aligned, objects, &rows, shape), text: aligned }
 }
 
 /// More of a table that grows, as with `--watch`: its columns are never narrower than they were.
@@ -55,26 +57,25 @@ pub fn more(
     shape: &Shape,
     widths: &mut Vec<usize>,
 ) -> Printed {
-    let text = lines(kind, objects, now, shape);
-    let aligned = Tabs::TABLE.align_on(&text, widths);
-    let spans = spans(&aligned, objects, usize::from(!shape.no_headers));
-    Printed { text: aligned, spans }
+    let rows = rows(kind, objects, now, shape);
+    let aligned = Tabs::TABLE.align_on(&lines(kind, &rows, shape), widths);
+    Printed { spans: spans(kind, &aligned, objects, &rows, shape), text: aligned }
 }
 
-/// The lines of a table, with tabs between the cells.
-fn lines(kind: Kind, objects: &[&Object], now: Instant, shape: &Shape) -> String {
-    if objects.is_empty() {
-        return String::new();
-    }
-    let printer = printers::of(kind);
-    let heads_of: Vec<(&str, bool)> = match &shape.definition {
+/// The columns that are shown, by their names, with their places in a printer's row.
+fn columns(kind: Kind, shape: &Shape) -> Vec<(usize, &str)> {
+    let all: Vec<(&str, bool)> = match &shape.definition {
         Some(columns) => printers::defined::heads(columns),
-        None => printer.columns.iter().map(|c| (c.name, c.wide)).collect(),
+        None => printers::of(kind).columns.iter().map(|c| (c.name, c.wide)).collect(),
     };
-    let named = heads_of.into_iter().enumerate();
-    let shown: Vec<(usize, &str)> =
-        named.filter(|(_, (_, wide))| shape.wide || !wide).map(|(at, (name, _))| (at, name)).collect();
-    let mut rows: Vec<Vec<String>> = Vec::with_capacity(objects.len() + 1);
+    let named = all.into_iter().enumerate();
+    named.filter(|(_, (_, wide))| shape.wide || !wide).map(|(at, (name, _))| (at, name)).collect()
+}
+
+/// The cells of a table, row by row.
+fn rows(kind: Kind, objects: &[&Object], now: Instant, shape: &Shape) -> Vec<Vec<String>> {
+    let (printer, shown) = (printers::of(kind), columns(kind, shape));
+    let mut rows: Vec<Vec<String>> = Vec::with_capacity(objects.len());
     let mark = if shape.listed { printers::mark(kind, objects) } else { None };
     for object in objects {
         let mut row = match &shape.definition {
@@ -88,8 +89,17 @@ fn lines(kind: Kind, objects: &[&Object], now: Instant, shape: &Shape) -> String
         }
         rows.push(cells(kind, &shown, &row, object, shape));
     }
+    rows
+}
+
+/// The lines of a table, with tabs between the cells.
+fn lines(kind: Kind, rows: &[Vec<String>], shape: &Shape) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let shown = columns(kind, shape);
     let mut lines: Vec<Vec<String>> = if shape.no_headers { vec![] } else { vec![heads(&shown, shape)] };
-    let widths = widths(&rows);
+    let widths = widths(rows);
     lines.extend(rows.iter().map(|row| row.iter().map(|cell| clean(cell)).collect()));
     if let Some(first) = lines.first_mut() {
         pad(first, &widths);
@@ -168,20 +178,36 @@ fn clean(text: &str) -> String {
     }
 }
 
-/// Where the names stand in the text.
-fn spans(text: &str, objects: &[&Object], skip: usize) -> Vec<Span> {
-    let mut spans = Vec::with_capacity(objects.len());
-    let mut start = 0;
+/// What the cells of a table stand for, and where they are in its text.
+fn spans(kind: Kind, text: &str, objects: &[&Object], rows: &[Vec<String>], shape: &Shape) -> Vec<Span> {
+    let first = usize::from(shape.namespace);
+    let columns: Vec<&str> = columns(kind, shape).iter().map(|(_, name)| *name).collect();
+    let (mut spans, mut start) = (Vec::with_capacity(objects.len()), 0);
     for (at, line) in text.split_inclusive('\n').enumerate() {
-        if let Some(object) = at.checked_sub(skip).and_then(|at| objects.get(at)) {
-            let key: Key = object.key();
-            if let Some(place) = word(line, &key.name) {
-                let (from, to) = (start + place, start + place + key.name.len());
-                spans.push(Span {
-                    start: u32::try_from(from).unwrap_or(0),
-                    end: u32::try_from(to).unwrap_or(0),
-                    key,
-                });
+        let at = at.checked_sub(usize::from(!shape.no_headers));
+        if let Some((object, row)) = at.and_then(|at| Some((objects.get(at)?, rows.get(at)?))) {
+            let mut place = 0;
+            for (index, cell) in row.iter().enumerate() {
+                let cell = clean(cell);
+                place += line[place..].len() - line[place..].trim_start_matches(' ').len();
+                if cell.is_empty() || !line[place..].starts_with(&*cell) {
+                    continue;
+                }
+                let column = index.checked_sub(first).and_then(|i| columns.get(i)).copied();
+                let (skip, means) = match column {
+                    None if index < first => (0, Some(Sense::Object(namespace(object)))),
+                    None => (0, None),
+                    Some("Name") => {
+                        (cell.rfind('/').map_or(0, |at| at + 1), Some(Sense::Object(object.key())))
+                    }
+                    Some(column) => (0, state(kind, column, &cell)),
+                };
+                if let Some(means) = means {
+                    let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+                    let from = start + place;
+                    spans.push(Span { start: number(from + skip), end: number(from + cell.len()), means });
+                }
+                place += cell.len();
             }
         }
         start += line.len();
@@ -189,16 +215,79 @@ fn spans(text: &str, objects: &[&Object], skip: usize) -> Vec<Span> {
     spans
 }
 
-/// Where a name stands in a line as a word of its own, or after a kind and a slash.
-fn word(line: &str, name: &str) -> Option<usize> {
-    let mut from = 0;
-    while let Some(place) = line[from..].find(name).map(|p| p + from) {
-        let before = place == 0 || matches!(line.as_bytes()[place - 1], b' ' | b'/');
-        let after = matches!(line.as_bytes().get(place + name.len()), None | Some(b' ' | b'\n'));
-        if before && after && !name.is_empty() {
-            return Some(place);
+/// The namespace that an object is in.
+fn namespace(object: &Object) -> Key {
+    Key::new(Kind::Namespace, "", object.meta().namespace.clone())
+}
+
+/// Words of a status that say that all is well, and such as pass.
+const GOOD: [&str; 9] =
+    ["Running", "Completed", "Complete", "Succeeded", "Ready", "Active", "Bound", "Available", "Valid"];
+const PASSING: [&str; 9] = [
+    "Pending",
+    "ContainerCreating",
+    "PodInitializing",
+    "Terminating",
+    "Released",
+    "Suspended",
+    "Unknown",
+    "Ready,SchedulingDisabled",
+    "SchedulingGated",
+];
+
+/// Whether a cell of this column says how an object is, and what.
+fn state(kind: Kind, column: &str, cell: &str) -> Option<Sense> {
+    match column {
+        "Status" if GOOD.contains(&cell) => Some(Sense::Good),
+        "Status" if PASSING.contains(&cell) || cell.starts_with("Init:") && cell.contains('/') => {
+            Some(Sense::Waits)
         }
-        from = place + name.chars().next().map_or(1, char::len_utf8);
+        "Status" => Some(Sense::Bad),
+        "Ready" | "Completions" => {
+            let (is, wanted) = cell.split_once('/')?;
+            Some(if is == wanted { Sense::Good } else { Sense::Waits })
+        }
+        "Type" if kind == Kind::Event && cell == "Warning" => Some(Sense::Bad),
+        _ => None,
     }
-    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn cells_say_what_they_stand_for() {
+        let pod = |name: &str, phase: &str| {
+            let value = json!({"metadata": {"name": name, "namespace": "shop"}, "spec": {"containers": [{"name": "a"}]},
+                "status": {"phase": phase}});
+            Object::from_value(Kind::Pod, value).unwrap()
+        };
+        let (a, b) = (pod("web", "Running"), pod("db", "Failed"));
+        let shape = Shape { namespace: true, kind: true, ..Shape::default() };
+        let shown = table(Kind::Pod, &[&a, &b], Instant::START, &shape);
+        let words: Vec<(&str, String)> = shown
+            .spans
+            .iter()
+            .map(|s| {
+                let means = match &s.means {
+                    Sense::Object(key) => format!("{} {}", key.kind.name(), key.name),
+                    other => format!("{other:?}"),
+                };
+                (&shown.text[s.start as usize..s.end as usize], means)
+            })
+            .collect();
+        let want = [
+            ("shop", "Namespace shop"),
+            ("web", "Pod web"),
+            ("0/1", "Waits"),
+            ("Running", "Good"),
+            ("shop", "Namespace shop"),
+            ("db", "Pod db"),
+            ("0/1", "Waits"),
+            ("Failed", "Bad"),
+        ];
+        assert_eq!(words, want.map(|(word, means)| (word, means.to_owned())), "{}", shown.text);
+    }
 }

@@ -2,10 +2,11 @@
 
 use super::make::{created, flags, name};
 use crate::{
-    args::{Args, Flag, Takes, flag, not_done},
+    args::{Args, Flag, Takes, flag},
     base64,
     fault::Fault,
     kc::{Flow, Kc},
+    kustomize::hash::suffix,
 };
 use kubestep_model::{Kind, text::names};
 use serde_json::{Map, Value, json};
@@ -14,7 +15,7 @@ pub(super) const CONFIG_MAP: &[Flag] = flags![
     flag("from-file", Takes::List),
     flag("from-literal", Takes::Each),
     flag("from-env-file", Takes::List),
-    not_done("append-hash", Takes::Bool),
+    flag("append-hash", Takes::Bool),
 ];
 
 /// Keys and their texts, in the words of one kind.
@@ -139,12 +140,25 @@ fn read(kc: &mut Kc<'_>, args: &Args, name: &str, secret: bool) -> Flow<Map<Stri
 pub(super) fn config_map(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     let name = name(kc, args)?;
     let data = read(kc, args, &name, false)?;
-    let value = json!({ "metadata": { "name": name }, "data": data });
+    let mut value = json!({ "metadata": { "name": name }, "data": data });
+    if args.on("append-hash") {
+        hashed(&mut value, Kind::ConfigMap, &name);
+    }
     created(kc, args, Kind::ConfigMap, value, "failed to create configmap: ")
 }
 
+/// `--append-hash`: the name ends in a hash of what it names.
+fn hashed(value: &mut Value, kind: Kind, name: &str) {
+    let mut whole = value.clone();
+    whole["kind"] = json!(kind.name());
+    value["metadata"]["name"] = json!(format!("{name}-{}", suffix(&whole, name)));
+}
+
 fn secret(kc: &mut Kc<'_>, args: &Args, name: &str, kind: &str, data: Map<String, Value>) -> Flow<i32> {
-    let value = json!({ "metadata": { "name": name }, "type": kind, "data": data });
+    let mut value = json!({ "metadata": { "name": name }, "type": kind, "data": data });
+    if args.on("append-hash") {
+        hashed(&mut value, Kind::Secret, name);
+    }
     created(kc, args, Kind::Secret, value, "failed to create secret ")
 }
 
@@ -153,7 +167,7 @@ pub(super) const GENERIC: &[Flag] = flags![
     flag("from-literal", Takes::Each),
     flag("from-env-file", Takes::List),
     flag("type", Takes::Text),
-    not_done("append-hash", Takes::Bool),
+    flag("append-hash", Takes::Bool),
 ];
 
 pub(super) fn generic(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
@@ -168,7 +182,7 @@ pub(super) const DOCKER: &[Flag] = flags![
     flag("docker-email", Takes::Text),
     flag("docker-server", Takes::Text),
     flag("from-file", Takes::List),
-    not_done("append-hash", Takes::Bool),
+    flag("append-hash", Takes::Bool),
 ];
 
 const DOCKER_KEY: &str = ".dockerconfigjson";
@@ -207,7 +221,7 @@ pub(super) fn docker(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
 }
 
 pub(super) const TLS: &[Flag] =
-    flags![flag("cert", Takes::Text), flag("key", Takes::Text), not_done("append-hash", Takes::Bool)];
+    flags![flag("cert", Takes::Text), flag("key", Takes::Text), flag("append-hash", Takes::Bool)];
 
 /// Whether key and certificate belong together is not looked at.
 pub(super) fn tls(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {

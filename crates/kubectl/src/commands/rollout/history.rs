@@ -2,7 +2,7 @@
 
 use super::{find, not_for, revisions};
 use crate::{
-    args::{Args, Flag, Takes, flag, not_done},
+    args::{Args, Flag, Takes, flag},
     commands::common::{self, DryRun, FILENAME, OUTPUT, RECURSIVE, SELECTOR, TEMPLATE},
     describe,
     fault::Fault,
@@ -24,7 +24,7 @@ pub(in crate::commands) const FLAGS: &[Flag] = &[
     flag("revision", Takes::Int),
     flag("show-managed-fields", Takes::Bool),
     flag("allow-missing-template-keys", Takes::Bool),
-    not_done("kustomize", Takes::Text),
+    crate::args::short("kustomize", 'k', crate::args::Takes::Text),
 ];
 
 pub(in crate::commands) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {

@@ -2,7 +2,7 @@
 
 use super::find;
 use crate::{
-    args::{Args, Flag, Takes, flag, not_done, short},
+    args::{Args, Flag, Takes, flag, short},
     commands::common::{self, FILENAME, RECURSIVE, SELECTOR},
     fault::Fault,
     kc::{Flow, Kc},
@@ -19,7 +19,7 @@ pub(in crate::commands) const FLAGS: &[Flag] = &[
     short("watch", 'w', Takes::Bool),
     flag("revision", Takes::Int),
     flag("timeout", Takes::Span),
-    not_done("kustomize", Takes::Text),
+    crate::args::short("kustomize", 'k', crate::args::Takes::Text),
 ];
 
 /// Where a rollout stands.

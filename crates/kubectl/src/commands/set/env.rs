@@ -34,7 +34,7 @@ pub(in crate::commands) const FLAGS: &[Flag] = &[
     flag("prefix", Takes::Text),
     not_done("resolve", Takes::Bool),
     not_done("local", Takes::Bool),
-    not_done("kustomize", Takes::Text),
+    crate::args::short("kustomize", 'k', crate::args::Takes::Text),
 ];
 
 struct Changes {

@@ -28,7 +28,7 @@ pub(in crate::commands) const FLAGS: &[Flag] = &[
     flag("show-managed-fields", Takes::Bool),
     flag("allow-missing-template-keys", Takes::Bool),
     not_done("local", Takes::Bool),
-    not_done("kustomize", Takes::Text),
+    crate::args::short("kustomize", 'k', crate::args::Takes::Text),
 ];
 
 const GROUP: &str = "rbac.authorization.k8s.io";
