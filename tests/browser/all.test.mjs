@@ -15,4 +15,5 @@ await import("./lessons.mjs");
 await import("./hash.mjs");
 await import("./bad_input.mjs");
 await import("./keyboard.mjs");
+await import("./kubectl.mjs");
 await import("./looks.mjs");

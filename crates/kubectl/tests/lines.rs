@@ -95,7 +95,8 @@ fn play(client: &dyn Client, line: &str) -> (i32, String, String) {
                         | ClientAsk::Watch { kind: Kind::Deployment | Kind::Event, until: None, .. }
                 );
                 told.push(ClientTurn { ask, told: told_now, at });
-                if told.len() >= 12 && line.contains("watch ") {
+                // These go on until somebody stops them.
+                if told.len() >= 12 && (line.contains("watch ") || line.contains("log")) {
                     return (0, join(Stream::Out), join(Stream::Err));
                 }
                 assert!(told.len() < 300, "{line} does not end");
@@ -333,6 +334,17 @@ fn any_line_ends_with_words() {
         "node-1",
         "deployments.apps.spec.template",
         "--recursive",
+        "kustomize",
+        "edit",
+        "-k",
+        ".",
+        "token",
+        "logs -f",
+        "--since=1s",
+        "--timestamps",
+        "--list",
+        "--as=dana",
+        "--append-hash",
     ];
     let signs =
         ["|", "||", "&&", ";", "|grep", "|wc -l", "| sort", "<<a", "<", "watch", "sleep 1;", "cat", "echo"];
@@ -353,5 +365,56 @@ fn any_line_ends_with_words() {
         let (code, out, err) = run(&line);
         let silent = out.is_empty() && err.is_empty();
         assert!(code == 0 || !silent, "{line}: exit code {code} without a word");
+    }
+}
+
+/// Lines of the recorded sessions, changed as fingers slip: words lost, doubled, swapped, cut, taken from elsewhere.
+#[test]
+fn mistyped_real_lines_end_with_words() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/golden/sessions");
+    let mut names: Vec<_> = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
+    names.retain(|p| p.extension().is_some_and(|e| e == "json"));
+    names.sort();
+    let mut real: Vec<String> = Vec::new();
+    for name in names {
+        let value: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(name).unwrap()).unwrap();
+        let steps = value["steps"].as_array().cloned().unwrap_or_default();
+        let lines = steps.iter().filter_map(|s| s["command"].as_str());
+        real.extend(lines.filter(|l| l.starts_with("kubectl ")).map(str::to_owned));
+    }
+    assert!(real.len() > 500, "{} lines", real.len());
+    let mut dice = Dice::new(11);
+    let mut draw = |n: usize| dice.below("line", u32::try_from(n.max(1)).unwrap_or(1)) as usize;
+    for round in 0..4_000 {
+        let mut words: Vec<String> = real[draw(real.len())].split(' ').map(str::to_owned).collect();
+        for _ in 0..1 + draw(3) {
+            let at = 1 + draw(words.len().saturating_sub(1));
+            let Some(word) = words.get(at).cloned() else { break };
+            match draw(6) {
+                0 => drop(words.remove(at)),
+                1 => words.insert(at, word),
+                2 => {
+                    let last = words.len() - 1;
+                    words.swap(at, last);
+                }
+                3 => words[at] = word.chars().take(draw(word.chars().count() + 1)).collect(),
+                4 => {
+                    let other: Vec<&str> = real[draw(real.len())].split(' ').collect();
+                    words[at] = other[draw(other.len())].to_owned();
+                }
+                _ => {
+                    let letters: Vec<char> = word.chars().collect();
+                    let slip = ['-', '=', '/', '.', ',', '\'', '"', '|', 'x', '{'][draw(10)];
+                    let place = draw(letters.len() + 1);
+                    words[at] = letters[..place].iter().chain([&slip]).chain(&letters[place..]).collect();
+                }
+            }
+        }
+        let line = words.join(" ");
+        let (code, out, err) =
+            if round % 2 == 0 { run(&line) } else { play(&Shell::new(&line, files(), "default"), &line) };
+        let silent = out.is_empty() && err.is_empty();
+        // A pipe may leave nothing over.
+        assert!(code == 0 || !silent || line.contains('|'), "{line}: exit code {code} without a word");
     }
 }

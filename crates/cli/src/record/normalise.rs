@@ -69,7 +69,11 @@ impl Normaliser {
         let text = self.time.replace_all(&text, |c: &Captures<'_>| self.relative(&c[0])).into_owned();
         let text = self
             .mail
-            .replace_all(&text, |c: &Captures<'_>| keep_width(&c[0], self.relative(&rfc3339(c))))
+            .replace_all(&text, |c: &Captures<'_>| match self.relative(&rfc3339(c)) {
+                relative if relative.starts_with('T') => keep_width(&c[0], relative),
+                // Far from the session, as Go's zero time: it stays as it is written.
+                _ => c[0].to_owned(),
+            })
             .into_owned();
         let text = self
             .zone

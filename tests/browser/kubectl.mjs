@@ -1,0 +1,106 @@
+// The story that Kubernetes' own pages tell of a rollout: a tag that does not exist, seen and undone, typed as one would.
+import assert from "node:assert/strict";
+import test from "node:test";
+import { visit } from "./page.mjs";
+
+test("a tag that does not exist, seen and undone, by keys alone in the terminal", async () => {
+  await visit(async (page) => {
+    const keys = page.tab.keyboard;
+    const field = page.tab.getByRole("textbox", { name: "kubectl", exact: true });
+    const entries = () => page.terminal.locator("pre").count();
+    const last = async () => (await page.terminal.locator("pre").last().textContent()) || "";
+    // Types words; "⇥" is Tab, which must make the line longer.
+    const type = async (...parts) => {
+      for (const part of parts) {
+        if (part !== "⇥") {
+          await keys.type(part);
+          continue;
+        }
+        const before = await field.inputValue();
+        await keys.press("Tab");
+        await page.until(`Tab completes ${before}`, async () => (await field.inputValue()).length > before.length);
+      }
+    };
+    const enter = async () => {
+      const before = await entries();
+      await keys.press("Enter");
+      await page.until("an answer", async () => (await entries()) > before);
+    };
+    await keys.press("t");
+    await page.until("t goes into the terminal", () => page.tab.evaluate(() => document.activeElement.id === "kubectl"));
+
+    await type("kubectl set im", "⇥", "deployment/cart cart=registry.example.com/cart:4.161");
+    await enter();
+    assert.match(await last(), /deployment\.apps\/cart image updated/);
+
+    await type("kubectl rollout st", "⇥", "deployment/cart");
+    await enter();
+    await page.until("it says what it waits for", async () => /Waiting for deployment/.test(await last()));
+    assert.match(await last(), /waits in virtual time/);
+    await keys.press("Control+c");
+    await page.until("Ctrl-C ends it", async () => /exit 130/.test(await last()));
+
+    // Time passes: the new pod asks for its image.
+    await keys.press("Escape");
+    await page.tab.evaluate(() => document.activeElement.blur());
+    await keys.press("c");
+    await page.rest();
+    await keys.press("t");
+    await type("kubectl get pods -o w", "⇥");
+    await enter();
+    await page.until("the pods are listed", async () => /ImagePullBackOff|ErrImagePull/.test(await last()));
+    await type("kubectl desc", "⇥", "deployment/cart");
+    await enter();
+    await page.until("it is described", async () => /NewReplicaSet: +cart-/.test(await last()));
+    assert.match(await last(), /OldReplicaSets: +cart-\S+ \(\d\/\d replicas created\)/);
+
+    await type("kubectl rollout un", "⇥", "deployment/cart");
+    await enter();
+    assert.match(await last(), /deployment\.apps\/cart rolled back/);
+    // What was typed before comes back with an arrow.
+    await keys.press("ArrowUp");
+    await page.until("the line is back", async () => /rollout undo/.test(await field.inputValue()));
+  }, { fragment: "#scenario=P15" });
+});
+
+test("a name in a table selects its object, a state has its colour", async () => {
+  await visit(async (page) => {
+    await page.kubectl("kubectl get pods");
+    const name = page.terminal.locator("button.name").first();
+    const pod = await name.textContent();
+    await name.click();
+    await page.until("it is selected", async () => (await page.text(page.tab.locator(".subject"))).includes(pod));
+    assert.equal(await page.terminal.locator(".is-good").first().textContent(), "1/1");
+    assert.ok((await page.terminal.locator(".is-good", { hasText: "Running" }).count()) > 0);
+  }, { fragment: "#scenario=P15" });
+});
+
+test("kubectl explain fetches Kubernetes' descriptions when it is first used", async () => {
+  let fetched = 0;
+  const count = (route) => {
+    fetched += 1;
+    return route.continue();
+  };
+  await visit(async (page) => {
+    await page.kubectl("kubectl get pods");
+    assert.equal(fetched, 0, "nothing is fetched before it is needed");
+    await page.kubectl("kubectl explain pod.spec.nodeName");
+    const answer = async () => (await page.terminal.locator("pre").last().textContent()) || "";
+    await page.until("the description stands there", async () => /FIELD: nodeName <string>/.test(await answer()) && /scheduler/.test(await answer()));
+    await page.kubectl("kubectl explain deployment");
+    await page.until("the next one too", async () => /Deployment enables declarative updates/.test(await answer()));
+    assert.equal(fetched, 1);
+  }, { fragment: "#scenario=P15", routes: [["**/descriptions.txt", count]] });
+});
+
+test("kubectl edit opens a file, and Apply saves it", async () => {
+  await visit(async (page) => {
+    assert.match(await page.kubectl("kubectl edit deployment cart"), /edit-deployment-cart\.yaml is open/);
+    await page.until("the file is in front", async () => /kind: Deployment/.test(await page.file()));
+    const text = await page.file();
+    assert.match(text, /^# Edit the object below/);
+    await page.write(text.replace(/replicas: \d+/, "replicas: 5"));
+    assert.match(await page.apply(), /deployment\.apps\/cart edited/);
+    assert.match(await page.kubectl("kubectl get deployment cart -o jsonpath={.spec.replicas}"), /5/);
+  }, { fragment: "#scenario=P15" });
+});
