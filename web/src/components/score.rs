@@ -33,7 +33,7 @@ const LANES: &[(Who, &str)] = &[
 /// So many more have room below them.
 const MORE_LANES: usize = 1;
 /// How much room the list of timelines needs, in pixels.
-const LIST: f64 = 460.0;
+const LIST: f64 = 300.0;
 /// The API server's place in it.
 const API: usize = 1;
 
@@ -228,20 +228,28 @@ fn branch_x(branch: &Branch, score: &Score) -> f64 {
 fn branch_list(frame: &Frame, score: &Score, full: bool, send: &Send) -> Html {
     let branches = &frame.timeline.branches;
     let Some(newest) = branches.last() else { return html! {} };
-    // The names need room: where the newest parts far at the right, they stand to the left of it.
-    let most = score.room - LIST;
-    let left = if full { (branch_x(newest, score) + 104.0).min(most).max(132.0) } else { 40.0 };
+    let place = list_place(branch_x(newest, score), score.room, full);
     let one = |b: &Branch| {
         let which = if b.id < frame.head.moment.branch { "earlier" } else { "other" };
-        let words = format!("{which} timeline: {}, {} steps", b.name, b.steps);
+        let name = if b.name.is_empty() { String::new() } else { format!(": {}", b.name) };
+        let words = format!("{which} timeline{name}, {} steps", b.steps);
         html! { <button class="link label cut" title={format!("{words}: go to it ([ and ])")} onclick={on(send, Msg::Time(TimeMsg::Branch(b.id)))}>{words.clone()}</button> }
     };
     let rest = branches.len().saturating_sub(3);
     html! {
-        <div class="branches" style={format!("left:{left:.0}px")}>
+        <div class="branches" style={place}>
             { for branches.iter().rev().take(3).map(one) }
             if rest > 0 { <span class="label">{format!("and {rest} more")}</span> }
         </div>
+    }
+}
+
+/// Behind the line that leaves the score; where it parts too far at the right for the names, before it.
+fn list_place(parts: f64, room: f64, full: bool) -> String {
+    match full {
+        false => "left:40px".into(),
+        true if parts + 104.0 + LIST <= room => format!("left:{:.0}px", parts + 104.0),
+        true => format!("left:132px;right:{:.0}px;justify-content:flex-end", (room - parts + 8.0).max(0.0)),
     }
 }
 
@@ -298,5 +306,17 @@ fn slider(frame: &Frame, score: Rc<Score>, send: &Send) -> Html {
         <input type="range" aria-label="Timeline" min="0" max={head.last.to_string()} step="1" value={head.moment.step.to_string()}
             aria-valuetext={format!("Step {} of {}, {time}, {gap}", head.moment.step, head.last)}
             onpointerdown={down} onpointermove={drag} onpointerup={up} oninput={oninput} />
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_names_of_timelines_stand_where_there_is_room() {
+        assert_eq!(list_place(200.0, 1400.0, true), "left:304px");
+        assert_eq!(list_place(1100.0, 1400.0, true), "left:132px;right:308px;justify-content:flex-end");
+        assert_eq!(list_place(1100.0, 900.0, false), "left:40px");
     }
 }

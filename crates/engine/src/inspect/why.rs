@@ -147,7 +147,7 @@ fn lane(session: &Session, key: &Key, since: Instant) -> Speaker {
         Kind::Deployment => (Who::Deployment, "Deployment".to_string()),
         Kind::ReplicaSet => (Who::ReplicaSet, "ReplicaSet".into()),
         Kind::Pod => (Who::Kubelet, format!("Pod {}", words::tail(&key.name))),
-        _ => (Who::Other, key.kind.name().into()),
+        _ => (Who::Other, brief(key.kind)),
     };
     let warns = |e: &Event| {
         e.r#type == "Warning"
