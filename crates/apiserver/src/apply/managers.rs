@@ -165,7 +165,10 @@ pub(crate) fn of(store: &Store, key: &Key, place: Place) -> Managers {
             known = false;
             continue;
         };
-        let (kind, new) = (key.kind, new.to_value());
+        let (kind, mut new) = (key.kind, new.to_value());
+        if entry.old.is_none() && kind == Kind::Service {
+            without_given(&mut new);
+        }
         if entry.old.is_none() {
             managers = Managers::default();
         } else if !known {
@@ -246,6 +249,17 @@ fn name_of(who: &str) -> &str {
         _ if who.ends_with("scheduler") => "kube-scheduler",
         _ if who.ends_with("controller") || who.contains("controller") => "kube-controller-manager",
         other => other,
+    }
+}
+
+/// What the server gives to a new service after it has noted who asked for what is nobody's.
+fn without_given(service: &mut Value) {
+    let Some(spec) = service["spec"].as_object_mut() else { return };
+    for name in ["clusterIPs", "ipFamilies", "ipFamilyPolicy"] {
+        spec.remove(name);
+    }
+    if spec.get("clusterIP").is_some_and(|ip| ip != "None") {
+        spec.remove("clusterIP");
     }
 }
 

@@ -5,7 +5,7 @@
 use super::{
     affinity, container, env,
     field::{Errors, flag, items, number, text},
-    meta, pod_system, resources, security, volume,
+    meta, pod_system, pod_update, resources, security, volume,
 };
 use kubestep_model::{Labels, Pod, text::names};
 use serde_json::Value;
@@ -56,6 +56,8 @@ pub(super) fn new_pod(pod: &Pod, whole: &Value) -> Errors {
     let mut errors = Errors::new();
     app_armor(&mut errors, &pod.metadata.annotations, &whole["spec"], "metadata.annotations");
     pod_spec(&mut errors, &whole["spec"], "spec");
+    pod_update::images(&mut errors, &pod.spec.containers, "containers");
+    pod_update::images(&mut errors, &pod.spec.init_containers, "initContainers");
     if !items(&whole["spec"]["ephemeralContainers"]).is_empty() {
         errors.forbidden("spec.ephemeralContainers", "cannot be set on create");
     }

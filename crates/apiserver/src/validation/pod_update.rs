@@ -39,8 +39,8 @@ pub(super) fn changed_pod(new: &Pod, old: &Pod, whole: &Value) -> Errors {
     errors
 }
 
-/// An image may be replaced, not taken away; the general checks have said so already where the field is empty.
-fn images(errors: &mut Errors, containers: &[Container], part: &str) {
+/// The image of a pod stands without blanks around it; that it is there at all, the general checks have said.
+pub(super) fn images(errors: &mut Errors, containers: &[Container], part: &str) {
     for (i, container) in containers.iter().enumerate() {
         if container.image.trim() != container.image {
             let field = format!("spec.{part}[{i}].image");
