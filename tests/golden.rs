@@ -4,7 +4,7 @@ use serde_json::Value;
 use std::path::PathBuf;
 
 /// The sessions, by the names of their files.
-pub(crate) const SESSIONS: [&str; 43] = [
+pub(crate) const SESSIONS: [&str; 65] = [
     "s01-missing-tag",
     "s01b-quarter-missing",
     "s01d-all-defaults",
@@ -12,16 +12,19 @@ pub(crate) const SESSIONS: [&str; 43] = [
     "s02b-scaled-from-zero",
     "s03-labels-and-selectors",
     "s04-relabel-a-pod",
+    "s05-overlapping-selectors",
     "s06-hand-on-the-replicaset",
     "s07-apply-and-other-writers",
     "s08-deleting",
     "s09-quota-blocks-pods",
+    "s09c-quota-raised",
     "s10-limit-range",
     "s11-probes",
     "s12-crash-loop",
     "s13-pending-for-cpu",
     "s14-unmet-wishes",
     "s15-service-typo",
+    "s15b-namespaces",
     "s15c-empty-selectors",
     "s16-endpoints-during-a-rollout",
     "s17-statefulset",
@@ -35,19 +38,38 @@ pub(crate) const SESSIONS: [&str; 43] = [
     "s26-restart-and-annotations",
     "s27-node-stops",
     "s27c-partial-disruption",
+    "s28-namespace-deletion",
     "s29-cascading-deletes",
+    "s30-apply-conversation",
+    "s32-spread-and-anti-affinity",
     "s33-drain-and-budget",
     "s34-proportional-scaling",
     "s35-rollover",
     "s36-min-ready-seconds",
+    "s37-services",
+    "s38-rights",
     "s39-missing-config",
     "s40-init-and-sidecar",
     "s41-claims-and-volumes",
+    "s43-priority-and-preemption",
     "s44-slow-goodbyes",
+    "s45-adoption",
+    "s47-kubectl-tour",
+    "s48-imperative-commands",
+    "s49-pulling-images",
     "s50-crashing-containers",
     "s51-node-limits",
+    "s53-thirty-replicas",
     "s54-replicaset-alone",
+    "s56-deleting-a-node",
+    "s57-quota-counts",
+    "s58-two-writers",
+    "s60-no-loop-behind-it",
+    "s61-scale-from-zero",
+    "s63-full-quota-rounding",
+    "s65-wrong-neighbours",
     "s67-fixed-templates",
+    "s69-service-left-behind",
 ];
 
 /// The root of the workspace.
@@ -64,6 +86,12 @@ pub(crate) fn text(path: &str) -> String {
 /// The value of a JSON file below `tests/golden`.
 pub(crate) fn json(path: &str) -> Value {
     serde_json::from_str(&text(path)).unwrap_or_else(|e| panic!("{path}: {e}"))
+}
+
+/// The second recording of a session, if there is one.
+pub(crate) fn twin(name: &str) -> Option<Value> {
+    let path = format!("twins/{name}.json");
+    root().join("tests/golden").join(&path).exists().then(|| json(&path))
 }
 
 /// Does something for each item, on two threads; the results in the items' order.

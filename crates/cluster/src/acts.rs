@@ -1,8 +1,15 @@
 //! What a person can do to the world. Every act is an input of the session.
 
-use crate::{ClientId, FaultAct, Image, NodeSpec, ProcessId, Record, What, World, world::Trace};
+use crate::{
+    ClientId, FaultAct, Image, NodeSpec, ProcessId, Record, What, World, process::TimerName, world::Trace,
+};
+use kubestep_controllers::kubelet::Timer;
 use kubestep_model::{Pod, client::Client, text::Selector};
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
+
+/// How soon a kubelet whose network is back renews its lease, and how soon it says how its node is.
+const LEASE_AGAIN: Duration = Duration::from_millis(100);
+const REPORT_AGAIN: Duration = Duration::from_millis(700);
 
 /// Which pods an act is about.
 #[derive(Clone, Debug)]
@@ -167,13 +174,26 @@ impl World {
             }
             NodeAct::Start(name) => {
                 let id = ProcessId::Kubelet(name.as_str().into());
-                self.faults.cut.remove(name.as_str());
+                if self.faults.cut.remove(name.as_str()).is_some() {
+                    self.hear_again(&id);
+                }
                 self.restart(&id);
                 self.list_what_is_too_old(&id);
                 self.offer_deliveries(&id);
                 let _ = trace;
                 format!("You started {name}.")
             }
+        }
+    }
+
+    /// A kubelet whose network is back: what it tries again and again goes through.
+    fn hear_again(&mut self, id: &ProcessId) {
+        if self.process(id).is_none_or(|p| p.health == crate::Health::Down) {
+            return;
+        }
+        for (timer, after) in [(Timer::Lease, LEASE_AGAIN), (Timer::Heartbeat, REPORT_AGAIN)] {
+            let step = crate::Step::Timer(id.clone(), TimerName::Kubelet(timer));
+            self.due.put_exactly(step, self.now + after);
         }
     }
 

@@ -33,7 +33,11 @@ pub struct Start {
 }
 
 /// How long before a session's first moment its cluster was started.
-const HEAD_START: Duration = Duration::from_secs(10);
+const HEAD_START: Duration = Duration::from_millis(10_600);
+/// When in its first life a controller that runs by time does so first, and the one of nodes, which is up sooner; in every
+/// recording so long before the session's first moment.
+const BY_TIME: Duration = Duration::from_millis(6_700);
+const NODES_BY_TIME: Duration = Duration::from_millis(5_950);
 /// How long the last of them gets to become ready, in clusters of many nodes.
 const SETTLE: Duration = Duration::from_secs(5);
 /// How long the control plane is up before the first node is switched on.
@@ -215,7 +219,12 @@ impl World {
         let stopped: Vec<bool> = self.loops().map(|(_, l)| l.stopped).collect();
         for ((i, controller), stopped) in ALL.iter().enumerate().zip(stopped) {
             if let Some(period) = controller.period().filter(|_| !stopped) {
-                self.due.put(Step::Period(id.clone(), i), now + period);
+                let first = match controller.name() {
+                    _ if now > Instant::START => period,
+                    "node-lifecycle" => NODES_BY_TIME,
+                    _ => BY_TIME,
+                };
+                self.due.put(Step::Period(id.clone(), i), now + first);
             }
         }
         self.offer_all_work(id);

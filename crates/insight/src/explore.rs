@@ -7,13 +7,17 @@
 //! count as one (`state`).
 
 mod moves;
+pub mod promises;
 mod quiet;
 mod small;
 mod state;
+mod stub;
 pub mod way;
 mod words;
 
-pub use small::{promise, promise_without_crashes, small_world};
+pub use promises::{promise, promise_without_crashes};
+pub use small::{small_world, small_world_of};
+pub use stub::Stub;
 
 use kubestep_cluster::{Step, World};
 use moves::moves;
@@ -27,6 +31,22 @@ pub enum Move {
     Step(Step),
     /// The controller manager ends and is started again.
     Crash,
+    /// A request is served, and its answer gets lost: whoever asked hears of a timeout.
+    Lost(Step),
+    /// What the neighbours that are not there would do to a pod.
+    Said(stub::Said),
+}
+
+/// What may happen in a search beside the steps of the loops. Watches that are held back need no word here: each
+/// delivery is a move of its own, and may come as late as it likes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Rules {
+    /// How often the controller manager may crash, or an answer to it get lost.
+    pub troubles: u32,
+    /// Whether answers get lost, too.
+    pub lost: bool,
+    /// Who plays scheduler and kubelet.
+    pub stub: Stub,
 }
 
 /// What a search found.
@@ -47,17 +67,23 @@ pub type Promise<'a> = &'a dyn Fn(&World, bool) -> Result<(), String>;
 
 /// Searches all orders from a world on, with at most so many crashes anywhere, up to a number of states.
 pub fn explore(world: &World, crashes: u32, promise: Promise<'_>, limit: usize) -> Found {
+    search(world, Rules { troubles: crashes, ..Rules::default() }, promise, limit)
+}
+
+/// Searches all orders from a world on under these rules, up to a number of states.
+pub fn search(world: &World, rules: Rules, promise: Promise<'_>, limit: usize) -> Found {
     let mut found = Found::default();
     let mut start = world.clone();
     let mut seen = BTreeSet::new();
     let reader = Reader::new(&start);
     let mut lexicon = words::Lexicon::default();
     quiet::settle(&mut start, &reader);
-    seen.insert((reader.print(&start, &mut lexicon), crashes));
+    seen.insert((reader.print(&start, &mut lexicon), rules.troubles));
     let mut parents: Vec<(usize, Option<Move>)> = vec![(0, None)];
-    let mut queue = VecDeque::from([(start, crashes, 0usize)]);
+    let mut queue = VecDeque::from([(start, rules.troubles, 0usize)]);
     while let Some((world, left, at)) = queue.pop_front() {
         let mut moves = moves(&world, &reader, left > 0);
+        moves.extend(rules.stub.moves(&world).into_iter().map(Move::Said));
         let quiet = moves.is_empty();
         found.states += 1;
         found.ends += usize::from(quiet);
@@ -66,13 +92,17 @@ pub fn explore(world: &World, crashes: u32, promise: Promise<'_>, limit: usize) 
             return found;
         }
         if left > 0 {
+            let lost = moves.iter().filter_map(|m| if let Move::Step(s) = m { Some(s) } else { None });
+            let lost = lost.filter(|s| rules.lost && matches!(s, Step::Serve(_))).cloned();
+            let lost: Vec<Move> = lost.map(Move::Lost).collect();
+            moves.extend(lost);
             moves.push(Move::Crash);
         }
         for step in moves {
             let mut next = world.clone();
             way::make(&mut next, &step);
             quiet::settle(&mut next, &reader);
-            let left = left - u32::from(step == Move::Crash);
+            let left = left - u32::from(matches!(step, Move::Crash | Move::Lost(_)));
             if seen.insert((reader.print(&next, &mut lexicon), left)) {
                 if seen.len() > limit {
                     found.cut = true;

@@ -13,6 +13,8 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 const UNTIL_POLL: Duration = Duration::from_millis(700);
 /// How often a `settle` looks.
 const SETTLE_POLL: Duration = Duration::from_millis(100);
+/// So long after each other lines that run at the same time begin.
+const APART: Duration = Duration::from_millis(10);
 /// The longest that a `settle`, or one command, may take.
 const LIMIT: Duration = Duration::from_secs(15 * 60);
 
@@ -114,9 +116,14 @@ impl<'a, O: Observer> Player<'a, O> {
 
     /// Plays all steps, then a second more, so that the last events arrive.
     pub fn play(&mut self, script: &Script) {
-        let mut strand = Strand { steps: &script.steps, at: (0, 0), state: State::Ready, number: None };
-        self.run_strands(std::slice::from_mut(&mut strand));
+        self.go_on(&script.steps);
         self.run_until(self.world.now() + Duration::from_secs(1));
+    }
+
+    /// Plays some steps, and nothing after them.
+    pub fn go_on(&mut self, steps: &[ScriptStep]) {
+        let mut strand = Strand { steps, at: (0, 0), state: State::Ready, number: None };
+        self.run_strands(std::slice::from_mut(&mut strand));
     }
 
     fn since_base(&self, at: Instant) -> Duration {
@@ -255,9 +262,19 @@ impl<'a, O: Observer> Player<'a, O> {
             }
             ScriptAct::Parallel(lines) => {
                 let number = Some(strand.number.unwrap_or(strand.at.0));
-                let mut inner: Vec<Strand<'_>> = lines
-                    .iter()
-                    .map(|steps| Strand { steps, at: (0, 0), state: State::Ready, number })
+                // The last line begins first, as in the recorder, where each line is a goroutine; and a command takes
+                // some time to get under way.
+                let inner = lines.iter().rev().zip(0u32..);
+                let mut inner: Vec<Strand<'_>> = inner
+                    .map(|(steps, i)| {
+                        let until = now + APART * i;
+                        Strand {
+                            steps,
+                            at: (0, 0),
+                            state: State::Sleeping { until, begun: Instant::NEVER },
+                            number,
+                        }
+                    })
                     .collect();
                 self.run_strands(&mut inner);
                 strand.at = (strand.at.0 + 1, 0);

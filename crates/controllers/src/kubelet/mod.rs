@@ -67,6 +67,7 @@ pub enum Timer {
 #[derive(Clone, Debug, PartialEq)]
 enum Ask {
     Status(Uid),
+    Look(Uid),
     Delete(Uid),
     Volume(Uid, String),
     Config(Uid),
@@ -211,6 +212,7 @@ impl Kubelet {
     fn answered(&mut self, cx: &mut Cx<'_>, ticket: Ticket, reply: Reply) {
         match self.asks.remove(&ticket) {
             Some(Ask::Status(uid)) => self.status_written(cx, &uid, reply),
+            Some(Ask::Look(uid)) => self.pod_looked_at(cx, &uid, reply),
             Some(Ask::Delete(uid)) => self.pod_deleted(cx, &uid, reply),
             Some(Ask::Volume(uid, source)) => self.volume_answered(cx, &uid, &source, reply),
             Some(Ask::Config(uid)) => self.config_answered(cx, &uid, reply),

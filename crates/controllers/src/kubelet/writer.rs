@@ -57,10 +57,12 @@ impl Writer {
         self.queue.retain(|u| u != uid);
     }
 
-    /// The pod has ended on this node.
+    /// The pod has ended on this node: from now on its final phase may be said, so that it is written again even
+    /// where nothing else changed.
     pub(super) fn finish(&mut self, uid: &Uid) {
-        if let Some(entry) = self.entries.get_mut(uid) {
+        if let Some(entry) = self.entries.get_mut(uid).filter(|e| !e.finished) {
             entry.finished = true;
+            entry.version += 1;
         }
         self.enqueue(uid);
     }
@@ -161,17 +163,51 @@ impl Kubelet {
         }
         let Some(entry) = self.writer.entries.get(uid) else { return };
         if entry.finished && pod.metadata.is_terminating() {
-            let options = DeleteOptions {
-                grace_period_seconds: Some(0),
-                uid: Some(uid.clone()),
-                ..DeleteOptions::default()
-            };
+            // Somebody else may have deleted it at once, as a pod that has ended is.
             let version = entry.version;
-            cx.because("kubelet.delete", vec![("pod", pod.metadata.name.to_string())]);
-            let ticket = cx.ask(Verb::Delete { key, options });
-            self.asks.insert(ticket, Ask::Delete(uid.clone()));
+            let ticket = cx.ask(Verb::Get { key, subresource: Subresource::None });
+            self.asks.insert(ticket, Ask::Look(uid.clone()));
             self.now_busy(cx, uid, version);
         }
+    }
+
+    /// Deletes a pod that has ended here and is to go; answers whether there is one.
+    fn delete_finished(&mut self, cx: &mut Cx<'_>, uid: &Uid) -> bool {
+        let Some(entry) = self.writer.entries.get(uid) else { return false };
+        let (pod, version) = (entry.pod.clone(), entry.version);
+        if !entry.finished || !pod.metadata.is_terminating() {
+            return false;
+        }
+        let options = DeleteOptions {
+            grace_period_seconds: Some(0),
+            uid: Some(uid.clone()),
+            ..DeleteOptions::default()
+        };
+        let key = Key::new(Kind::Pod, pod.metadata.namespace.clone(), pod.metadata.name.clone());
+        cx.because("kubelet.delete", vec![("pod", pod.metadata.name.to_string())]);
+        let ticket = cx.ask(Verb::Delete { key, options });
+        self.asks.insert(ticket, Ask::Delete(uid.clone()));
+        self.now_busy(cx, uid, version);
+        true
+    }
+
+    /// What the API holds of a pod that is to be deleted.
+    pub(super) fn pod_looked_at(&mut self, cx: &mut Cx<'_>, uid: &Uid, reply: Reply) {
+        self.writer.busy = None;
+        match reply {
+            Ok(Answer::Object { object, .. }) if object.meta().uid == *uid => {
+                if let Some(pod) = as_pod(&object) {
+                    self.writer.told(uid, &pod);
+                }
+                if self.delete_finished(cx, uid) {
+                    return;
+                }
+            }
+            Ok(_) => self.writer.forget(uid),
+            Err(status) if status.is_not_found() => self.writer.forget(uid),
+            Err(_) => self.write_failed(cx, uid),
+        }
+        self.after_write(cx);
     }
 
     fn now_busy(&mut self, cx: &mut Cx<'_>, uid: &Uid, version: u64) {
@@ -189,6 +225,10 @@ impl Kubelet {
                 }
                 if let (Some(entry), Some(version)) = (self.writer.entries.get_mut(uid), version) {
                     entry.written = entry.written.max(version);
+                }
+                let up_to_date = self.writer.entries.get(uid).is_some_and(|e| e.version <= e.written);
+                if up_to_date && self.delete_finished(cx, uid) {
+                    return;
                 }
                 self.writer.enqueue(uid);
             }

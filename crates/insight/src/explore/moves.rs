@@ -4,8 +4,12 @@ use super::{
     Move,
     state::{Reader, is_dead},
 };
-use kubestep_cluster::{Asker, Flight, Step, World, loops::ALL};
-use kubestep_model::{Kind, Verb};
+use kubestep_cluster::{Asker, Flight, Loop, Step, World, loops::ALL};
+use kubestep_model::{Instant, Key, Kind, Verb};
+use std::time::Duration;
+
+/// See `waits_shortly`.
+const SHORTLY: Duration = Duration::from_secs(2);
 
 /// Moves that count: not the clock's, unless nothing else is left and a key waits for its next try. `crashes`: whether
 /// there may still be some.
@@ -22,12 +26,19 @@ pub(super) fn moves(world: &World, reader: &Reader, crashes: bool) -> Vec<Move> 
         return found;
     }
     let waits = |s: &&Step| match s {
-        Step::Wake(_, controller) => world.loops().nth(*controller).is_some_and(|(_, l)| {
-            l.queue.delayed().any(|(k, _)| !k.name.is_empty() && l.queue.failures(k) > 0)
-        }),
+        Step::Wake(_, controller) => world
+            .loops()
+            .nth(*controller)
+            .is_some_and(|(_, l)| l.queue.delayed().any(|(k, at)| waits_shortly(world, l, k, *at))),
         _ => false,
     };
     world.due().map(|(_, s)| s).find(waits).cloned().map(Move::Step).into_iter().collect()
+}
+
+/// Whether a key waits for its next try, or for less than the time that controllers gather changes for. A deadline or
+/// a look from time to time is no move.
+pub(super) fn waits_shortly(world: &World, state: &Loop, key: &Key, at: Instant) -> bool {
+    !key.name.is_empty() && (state.queue.failures(key) > 0 || at.since(world.now()) <= SHORTLY)
 }
 
 fn counts(step: &Step, reader: &Reader) -> bool {

@@ -1,12 +1,19 @@
-//! Small worlds for searches, and what is promised in them.
+//! Small worlds for searches.
 
 use crate::requests::{Requests, create};
 use kubestep_cluster::{Act, FaultAct, Latencies, ProcessId, Registry, Settings, Start, World};
-use kubestep_model::{Deployment, Kind, Pod, ReplicaSet};
 use std::sync::Arc;
 
-/// A world without nodes, chance or delays, in which the workload controllers alone are awake.
+/// Who is awake unless it is said.
+pub(super) const USUAL: [&str; 2] = ["deployment", "replicaset"];
+
+/// A world without nodes, chance or delays, in which the controllers of Deployments and ReplicaSets alone are awake.
 pub fn small_world(objects: &[serde_json::Value]) -> Result<World, String> {
+    small_world_of(objects, &USUAL)
+}
+
+/// The same with these controllers awake.
+pub fn small_world_of(objects: &[serde_json::Value], awake: &[&str]) -> Result<World, String> {
     let none = (0, 0);
     let latencies = Latencies {
         request: none,
@@ -26,8 +33,7 @@ pub fn small_world(objects: &[serde_json::Value]) -> Result<World, String> {
     };
     let mut world = World::boot(&start);
     world.act(Act::Fault(FaultAct::Crash { process: ProcessId::Scheduler }));
-    let others: Vec<&str> =
-        world.loops().map(|(c, _)| c.name()).filter(|n| !matches!(*n, "deployment" | "replicaset")).collect();
+    let others: Vec<&str> = world.loops().map(|(c, _)| c.name()).filter(|n| !awake.contains(n)).collect();
     for name in others {
         world.act(Act::Fault(FaultAct::Stop { controller: name.into(), stopped: true }));
     }
@@ -41,33 +47,4 @@ pub fn small_world(objects: &[serde_json::Value]) -> Result<World, String> {
         world.advance(&step);
     }
     Ok(world)
-}
-
-/// Where nothing is left to move, every Deployment and ReplicaSet has the pods that it wants; never does any have more
-/// than twice as many.
-pub fn promise(world: &World, quiet: bool) -> Result<(), String> {
-    holds(world, quiet, 2)
-}
-
-/// As [`promise`], and never does any have more pods than it wants. That holds as long as nothing crashes.
-pub fn promise_without_crashes(world: &World, quiet: bool) -> Result<(), String> {
-    holds(world, quiet, 1)
-}
-
-fn holds(world: &World, quiet: bool, times: usize) -> Result<(), String> {
-    let store = world.store();
-    for set in store.list(Kind::ReplicaSet, None).filter_map(|o| o.get::<ReplicaSet>()) {
-        let owned =
-            |p: &&Pod| p.metadata.controller().is_some_and(|o| o.uid == set.metadata.uid) && p.is_active();
-        let pods = store.list(Kind::Pod, None).filter_map(|o| o.get::<Pod>()).filter(owned).count();
-        let want = usize::try_from(set.replicas()).unwrap_or(0);
-        if pods > want.max(1) * times || (quiet && pods != want) {
-            return Err(format!("ReplicaSet {} wants {want} pods and has {pods}", set.metadata.name));
-        }
-    }
-    let missing = store
-        .list(Kind::Deployment, None)
-        .filter_map(|o| o.get::<Deployment>())
-        .find(|d| quiet && d.status.observed_generation < d.metadata.generation);
-    missing.map_or(Ok(()), |d| Err(format!("Deployment {} was never looked at", d.metadata.name)))
 }

@@ -1,6 +1,7 @@
 //! What makes two worlds the same for a search: everything that a loop which is awake can read or will be told, without
 //! clocks and counters. Names that were drawn, uids, versions and times count by their order only.
 
+use super::moves::waits_shortly;
 use super::words::{Lexicon, Text};
 use kubestep_cluster::{Asker, Flight, Process, ProcessId, Step, World};
 use kubestep_model::arrange::Gather;
@@ -62,11 +63,8 @@ impl Reader {
             }
         }
         for (program, state) in world.loops().filter(|(_, l)| !l.stopped) {
-            let failed = state
-                .queue
-                .delayed()
-                .map(|(k, _)| k)
-                .filter(|k| !k.name.is_empty() && state.queue.failures(k) > 0);
+            let failed =
+                state.queue.delayed().filter(|(k, at)| waits_shortly(world, state, k, **at)).map(|(k, _)| k);
             text.add(&state.queue.ready().collect::<Vec<_>>());
             text.add(&state.queue.dirty().collect::<Vec<_>>());
             text.add(&failed.collect::<Vec<_>>());

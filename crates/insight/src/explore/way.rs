@@ -1,8 +1,7 @@
 //! The ways that a search finds, in words: a session script whose steps are hand-made choices.
 
-use super::{Move, quiet, state::Reader};
-use crate::explore::small_world;
-use kubestep_cluster::{Act, Asker, FaultAct, ProcessId, Step, World, loops::ALL};
+use super::{Move, Stub, quiet, small_world_of, state::Reader};
+use kubestep_cluster::{Act, Asker, FaultAct, ProcessId, Step, Trouble, World, loops::ALL};
 use kubestep_model::{Key, Kind};
 use serde_json::{Value, json};
 
@@ -31,7 +30,14 @@ impl Walk {
     /// The moves that could be made, with their words.
     fn choices(&self) -> Vec<(Move, String)> {
         let steps = self.world.due().map(|(_, s)| Move::Step(s.clone()));
-        steps.chain([Move::Crash]).map(|m| (m.clone(), words(&self.world, &m))).collect()
+        let lost = self.world.due().map(|(_, s)| Move::Lost(s.clone()));
+        let said = Stub::all_moves(&self.world).into_iter().map(Move::Said);
+        steps
+            .chain([Move::Crash])
+            .chain(lost)
+            .chain(said)
+            .map(|m| (m.clone(), words(&self.world, &m)))
+            .collect()
     }
 }
 
@@ -43,12 +49,26 @@ pub(super) fn make(world: &mut World, step: &Move) {
             world.act(Act::Fault(FaultAct::Crash { process: ProcessId::Manager }));
             world.act(Act::Fault(FaultAct::Restart { process: ProcessId::Manager }));
         }
+        Move::Lost(step) => {
+            let (process, trouble) = (ProcessId::Manager, Trouble::Unanswered);
+            world.act(Act::Fault(FaultAct::Requests { process: process.clone(), trouble, next: 1 }));
+            drop(world.advance(step));
+            world.act(Act::Fault(FaultAct::Requests { process, trouble, next: 0 }));
+        }
+        Move::Said(said) => said.make(world),
     }
 }
 
 /// A move in words. Requests that read alike are told apart by their numbers.
 fn words(world: &World, step: &Move) -> String {
-    let Move::Step(step) = step else { return "crash and restart kube-controller-manager".into() };
+    let step = match step {
+        Move::Step(step) => step,
+        Move::Crash => return "crash and restart kube-controller-manager".into(),
+        Move::Lost(step) => {
+            return format!("{}, and the answer gets lost", words(world, &Move::Step(step.clone())));
+        }
+        Move::Said(said) => return said.words(),
+    };
     let name = |controller: usize| ALL.get(controller).map_or("?", |c| c.name());
     match step {
         Step::Deliver(process, kind) => format!("deliver {} to {process}", told(world, process, *kind)),
@@ -88,13 +108,16 @@ pub fn script(objects: &[Value], start: &World, way: &[Move]) -> Value {
         walk.go(step);
     }
     let forgets = start.faults().forgets_writes;
-    json!({"world": "small", "forgetsWrites": forgets, "objects": objects, "steps": steps})
+    let awake: Vec<&str> = start.loops().filter(|(_, l)| !l.stopped).map(|(c, _)| c.name()).collect();
+    json!({"world": "small", "forgetsWrites": forgets, "awake": awake, "objects": objects, "steps": steps})
 }
 
 /// Plays such a script. Errors: what is not to be had in a small world.
 pub fn play(script: &Value) -> Result<World, String> {
     let objects = script["objects"].as_array().ok_or("objects: a list")?;
-    let mut world = small_world(objects)?;
+    let named = script["awake"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let awake: Vec<&str> = named.collect();
+    let mut world = small_world_of(objects, if awake.is_empty() { &super::small::USUAL } else { &awake })?;
     if script["forgetsWrites"] == Value::Bool(true) {
         world.forget_writes();
     }

@@ -77,7 +77,8 @@ pub enum State {
     SpreadScores(pod_topology_spread::Scores),
     Ports(Vec<super::node_info::HostPort>),
     Claims(volume_binding::Claims),
-    Exclusive(Vec<String>),
+    /// Claims that one pod alone may use, and the nodes on which they are in use.
+    Exclusive(Vec<String>, Vec<Arc<str>>),
 }
 
 /// What a plugin says before the nodes are looked at.

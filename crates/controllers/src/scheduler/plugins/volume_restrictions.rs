@@ -32,6 +32,12 @@ fn exclusive(cycle: &Cycle<'_>) -> Result<Vec<String>, String> {
     Ok(found)
 }
 
+/// Whether a pod of a node uses one of these claims.
+fn taken_on(node: &NodeInfo, cycle: &Cycle<'_>, names: &[String]) -> bool {
+    let mut others = node.pods.values().filter(|p| p.group.namespace == cycle.pod.group.namespace);
+    others.any(|other| claim_names(&other.pod).iter().any(|name| names.contains(name)))
+}
+
 impl Plugin for VolumeRestrictions {
     fn name(&self) -> &'static str {
         "VolumeRestrictions"
@@ -40,14 +46,17 @@ impl Plugin for VolumeRestrictions {
         match exclusive(cycle) {
             Err(reason) => Before::Reject(Rejection::for_good(reason)),
             Ok(names) if names.is_empty() => Before::Skip,
-            Ok(names) => Before::Look(State::Exclusive(names)),
+            Ok(names) => {
+                let taken = cycle.cache.nodes().filter(|node| taken_on(node, cycle, &names));
+                let nodes = taken.map(|node| node.name.clone()).collect();
+                Before::Look(State::Exclusive(names, nodes))
+            }
         }
     }
     fn filter(&self, cycle: &Cycle<'_>, state: &State, node: &NodeInfo) -> Result<(), Rejection> {
-        let State::Exclusive(names) = state else { return Ok(()) };
-        let namespace = &cycle.pod.group.namespace;
-        let mut others = node.pods.values().filter(|p| p.group.namespace == *namespace);
-        if others.any(|other| claim_names(&other.pod).iter().any(|name| names.contains(name))) {
+        let State::Exclusive(names, nodes) = state else { return Ok(()) };
+        // Wherever the claim is used: it is for one pod of the cluster, not for one of a node.
+        if nodes.iter().any(|other| *other != node.name) || taken_on(node, cycle, names) {
             let reason = "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode";
             return Err(Rejection::for_now(reason));
         }
