@@ -10,7 +10,7 @@ use kubestep_lessons::script::Script;
 /// Of all records that count, so many in a thousand may differ.
 const PER_THOUSAND: usize = 30;
 /// Of each part, which may be small, more: a pod that is seen between two runs is printed by many commands.
-const OF_A_PART: usize = 80;
+const OF_A_PART: usize = 100;
 const PARTS: [&str; 4] = ["commands", "objects", "events", "calls"];
 
 /// How many records of each session may differ. What differs is listed in FIDELITY.md, with its reason.

@@ -34,10 +34,13 @@ pub struct Start {
 
 /// How long before a session's first moment its cluster was started.
 const HEAD_START: Duration = Duration::from_millis(10_600);
-/// When in its first life a controller that runs by time does so first, and the one of nodes, which is up sooner; in every
-/// recording so long before the session's first moment.
-const BY_TIME: Duration = Duration::from_millis(6_700);
-const NODES_BY_TIME: Duration = Duration::from_millis(5_950);
+/// How long before a session's first moment its controllers were started, in every recording.
+const CONTROLLERS: Duration = Duration::from_millis(4_750);
+/// In larger clusters they are there from the beginning: they have more to do than that time allows.
+const FEW_NODES: usize = 50;
+/// How soon in its first life a controller that runs by time does so first; the one of nodes is the first of them.
+const BY_TIME: Duration = Duration::from_millis(800);
+const NODES_BY_TIME: Duration = Duration::from_millis(100);
 /// How long the last of them gets to become ready, in clusters of many nodes.
 const SETTLE: Duration = Duration::from_secs(5);
 /// How long the control plane is up before the first node is switched on.
@@ -73,7 +76,10 @@ impl World {
         };
         let first = kubestep_apiserver::first_objects(now, &mut world.dice);
         world.store.seed(first);
-        world.start_process(ProcessId::Manager);
+        let few = start.nodes.len() <= FEW_NODES;
+        if !few {
+            world.start_process(ProcessId::Manager);
+        }
         world.start_process(ProcessId::Scheduler);
         world.run_until(now + CONTROL_FIRST);
         // One after another, so that ranges of pod addresses follow the order of the nodes.
@@ -81,9 +87,13 @@ impl World {
             world.add_node(node);
             world.run_until(world.now + NODE_GAP);
         }
-        world.run_until(
-            now + HEAD_START.max(NODE_GAP * u32::try_from(start.nodes.len()).unwrap_or(0) + SETTLE),
-        );
+        let nodes = NODE_GAP * u32::try_from(start.nodes.len()).unwrap_or(0);
+        let end = now + HEAD_START.max(nodes + SETTLE);
+        if few {
+            world.run_until(now + (HEAD_START - CONTROLLERS));
+            world.start_process(ProcessId::Manager);
+        }
+        world.run_until(end);
         world.store.forget(Kind::Event);
         world
     }
@@ -216,11 +226,12 @@ impl World {
                 }
             }
         });
+        let life = self.process(id).map_or(0, |p| p.life);
         let stopped: Vec<bool> = self.loops().map(|(_, l)| l.stopped).collect();
         for ((i, controller), stopped) in ALL.iter().enumerate().zip(stopped) {
             if let Some(period) = controller.period().filter(|_| !stopped) {
                 let first = match controller.name() {
-                    _ if now > Instant::START => period,
+                    _ if life > 0 => period,
                     "node-lifecycle" => NODES_BY_TIME,
                     _ => BY_TIME,
                 };

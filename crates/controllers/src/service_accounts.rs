@@ -3,7 +3,7 @@
 //! Upstream: pkg/controller/serviceaccount/serviceaccounts_controller.go and
 //! pkg/controller/certificates/rootcacertpublisher (v1.37).
 
-use crate::sentences::Sentence;
+use crate::{sentences::Sentence, stop::namespace_terminating};
 use kubestep_control::{Change, Controller, Cx, Done, Flow, View, Wake, Watch};
 use kubestep_model::{ConfigMap, Key, Kind, Namespace, ObjectMeta, ServiceAccount};
 
@@ -18,7 +18,11 @@ fn wakes(change: &Change, _: &View) -> Vec<Wake> {
     let key = &change.key;
     let namespace = if key.kind == Kind::Namespace { key.name.clone() } else { key.namespace.clone() };
     let ours = match key.kind {
-        Kind::Namespace => change.new.is_some(),
+        Kind::Namespace => change
+            .new
+            .as_ref()
+            .and_then(|o| o.get::<Namespace>())
+            .is_some_and(|n| n.status.phase != "Terminating"),
         Kind::ServiceAccount => change.new.is_none() && &*key.name == DEFAULT,
         Kind::ConfigMap => &*key.name == ROOT_CA,
         _ => false,
@@ -88,8 +92,8 @@ impl Controller for RootCaPublisher {
         1
     }
     fn reconcile(&self, cx: &mut Cx<'_>, key: &Key) -> Flow {
-        let Some(namespace) = active(cx, key) else { return Ok(Done::Settled) };
-        let namespace = namespace.metadata.name.clone();
+        // In a namespace that is going it is tried as well, and refused.
+        let namespace = key.name.clone();
         let data = [("ca.crt".to_string(), CERTIFICATE.to_string())].into();
         if let Some(have) = cx.get::<ConfigMap>(&namespace, ROOT_CA) {
             if have.data == data {
@@ -106,7 +110,8 @@ impl Controller for RootCaPublisher {
         let metadata = ObjectMeta { name: ROOT_CA.into(), namespace, annotations, ..Default::default() };
         match cx.try_create(ConfigMap { metadata, data, ..Default::default() })? {
             Ok(_) => Ok(Done::Settled),
-            Err(status) if status.is_already_exists() => Ok(Done::Settled),
+            Err(status) if status.is_already_exists() || status.is_not_found() => Ok(Done::Settled),
+            Err(status) if namespace_terminating(&status) => Ok(Done::Settled),
             Err(status) => Err(cx.fail(status)),
         }
     }

@@ -7,7 +7,7 @@ use super::{
     worker::{Stage, Worker},
 };
 use kubestep_control::{ExecAnswer, Order, ProbeKind};
-use kubestep_model::{Container, Instant, Probe as ProbeSpec};
+use kubestep_model::{Container, Instant, PodStatus, Probe as ProbeSpec};
 use std::{sync::Arc, time::Duration};
 
 /// What a probe has found so far about the container that runs now.
@@ -174,7 +174,13 @@ impl Kubelet {
                 ProbeKind::Liveness => Some(true),
                 ProbeKind::Startup | ProbeKind::Hook => None,
             };
-            *probe = Probe { container: Some(id.clone()), passed, ..Probe::default() };
+            // How often the same answer came in a row is counted on, as upstream's worker does.
+            let (last, in_a_row) = (probe.last, probe.in_a_row);
+            *probe = Probe { container: Some(id.clone()), passed, last, in_a_row, ..Probe::default() };
+            if kind == ProbeKind::Startup && found.started == Some(true) {
+                self.not_started_yet(cx, uid, name);
+                return None;
+            }
         }
         if probe.on_hold || probe.busy {
             return None;
@@ -192,6 +198,18 @@ impl Kubelet {
         }
         probe.busy = true;
         Some(id)
+    }
+
+    /// A startup probe sees that its container runs anew. Upstream: status manager, SetContainerStartup.
+    fn not_started_yet(&mut self, cx: &mut Cx<'_>, uid: &Uid, name: &str) {
+        let Some(status) = self.workers.get(uid).and_then(|w| w.status.clone()) else { return };
+        let mut status = PodStatus::clone(&status);
+        let all = status.container_statuses.iter_mut().chain(status.init_container_statuses.iter_mut());
+        for container in all.filter(|c| *c.name == *name) {
+            container.started = Some(false);
+        }
+        self.set_status(cx, uid, status);
+        self.update(cx, uid);
     }
 
     /// A command in a container has ended.

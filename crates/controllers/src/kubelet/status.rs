@@ -160,7 +160,14 @@ fn probed(worker: &Worker, runtime: &RuntimePod, container: &Container, status: 
         let probe = worker.probes.get(&(container.name.as_str().into(), kind));
         probe.is_some_and(|p| p.container == id && p.passed == Some(true))
     };
-    let started = running && (container.startup_probe.is_none() || passed(ProbeKind::Startup));
+    // Of a run that its startup probe has not looked at yet counts what was said of the one before.
+    let key = (container.name.as_str().into(), ProbeKind::Startup);
+    let looked_at = worker.probes.get(&key).is_some_and(|p| p.container == id);
+    let said =
+        worker.status.iter().flat_map(|s| s.container_statuses.iter().chain(&s.init_container_statuses));
+    let was_started = said.into_iter().any(|c| c.name == container.name && c.started == Some(true));
+    let by_probe = passed(ProbeKind::Startup) || (!looked_at && was_started);
+    let started = running && (container.startup_probe.is_none() || by_probe);
     status.started = Some(started);
     status.ready = started && (container.readiness_probe.is_none() || passed(ProbeKind::Readiness));
 }

@@ -111,7 +111,6 @@ fn scale_of(
 /// Upstream: reconcileAutoscaler.
 fn reconcile(cx: &mut Cx<'_>, before: &HorizontalPodAutoscaler) -> Result<Result<(), Status>, Halt> {
     let (mut scaler, now) = (before.clone(), cx.now());
-    scaler.status.observed_generation = Some(scaler.metadata.generation);
     let about = before.to_object();
     let (key, scale) = match scale_of(cx, before)? {
         Ok(found) => found,
@@ -122,6 +121,7 @@ fn reconcile(cx: &mut Cx<'_>, before: &HorizontalPodAutoscaler) -> Result<Result
             return store(cx, before, &scaler);
         }
     };
+    scaler.status.observed_generation = Some(scaler.metadata.generation);
     let text = "the HPA controller was able to get the target's current scale".to_owned();
     set(&mut scaler, now, "AbleToScale", true, "SucceededGetScale", text);
     let current = scale["spec"]["replicas"].as_i64().and_then(|n| i32::try_from(n).ok()).unwrap_or(0);

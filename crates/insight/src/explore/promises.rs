@@ -1,7 +1,9 @@
 //! What is promised in small worlds, whatever the order.
 
 use kubestep_cluster::World;
-use kubestep_model::{DaemonSet, Deployment, EndpointSlice, Job, Kind, Pod, ReplicaSet, StatefulSet, Whole};
+use kubestep_model::{
+    DaemonSet, Deployment, EndpointSlice, Job, Kind, Pod, ReplicaSet, Service, StatefulSet, Whole,
+};
 use std::collections::BTreeMap;
 
 /// Where nothing is left to move, every Deployment and ReplicaSet has the pods that it wants; never does any have more
@@ -156,7 +158,13 @@ pub fn each_address_once(world: &World, quiet: bool) -> Result<(), String> {
     if !quiet {
         return Ok(());
     }
+    let services = world.store().list(Kind::Service, None).filter_map(|o| o.get::<Service>());
+    let chosen: Vec<&Service> = services.filter(|s| !s.spec.selector.is_empty()).collect();
+    let of_one = |slice: &&EndpointSlice| {
+        slice.metadata.controller().is_some_and(|o| chosen.iter().any(|s| s.metadata.uid == o.uid))
+    };
     let slices = world.store().list(Kind::EndpointSlice, None).filter_map(|o| o.get::<EndpointSlice>());
+    let slices = slices.filter(of_one);
     let ready = slices.flat_map(|s| s.endpoints.iter()).filter(|e| e.conditions.ready == Some(true));
     let mut found: Vec<String> = ready.flat_map(|e| e.addresses.iter()).map(ToString::to_string).collect();
     found.sort();
