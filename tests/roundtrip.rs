@@ -130,6 +130,7 @@ fn every_recorded_object_decodes_and_encodes_to_equal_json() {
     let files: Vec<String> = ["sessions", "twins"]
         .into_iter()
         .flat_map(|folder| golden::SESSIONS.map(|name| format!("{folder}/{name}.json")))
+        .filter(|file| golden::root().join("tests/golden").join(file).exists())
         .collect();
     let found = golden::on_two_threads(&files, |file| check_recording(file));
     let objects: usize = found.iter().map(|f| f.objects).sum();

@@ -14,7 +14,7 @@ const UNTIL_POLL: Duration = Duration::from_millis(700);
 /// How often a `settle` looks.
 const SETTLE_POLL: Duration = Duration::from_millis(100);
 /// So long after each other lines that run at the same time begin.
-const APART: Duration = Duration::from_millis(10);
+const APART: Duration = Duration::from_millis(40);
 /// The longest that a `settle`, or one command, may take.
 const LIMIT: Duration = Duration::from_secs(15 * 60);
 

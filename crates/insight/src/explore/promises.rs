@@ -166,10 +166,15 @@ pub fn each_address_once(world: &World, quiet: bool) -> Result<(), String> {
     let slices = world.store().list(Kind::EndpointSlice, None).filter_map(|o| o.get::<EndpointSlice>());
     let slices = slices.filter(of_one);
     let ready = slices.flat_map(|s| s.endpoints.iter()).filter(|e| e.conditions.ready == Some(true));
-    let mut found: Vec<String> = ready.flat_map(|e| e.addresses.iter()).map(ToString::to_string).collect();
-    found.sort();
-    let mut want: Vec<String> =
-        pods(world).filter(|p| p.is_ready()).map(|p| p.status.pod_ip.to_string()).collect();
-    want.sort();
+    let found = counted_texts(ready.flat_map(|e| e.addresses.iter()).map(ToString::to_string));
+    let want = counted_texts(pods(world).filter(|p| p.is_ready()).map(|p| p.status.pod_ip.to_string()));
     if found == want { Ok(()) } else { Err(format!("the slices hold {found:?}, ready are {want:?}")) }
+}
+
+fn counted_texts(texts: impl Iterator<Item = String>) -> BTreeMap<String, usize> {
+    let mut counts = BTreeMap::new();
+    for text in texts {
+        *counts.entry(text).or_insert(0) += 1;
+    }
+    counts
 }
