@@ -1,4 +1,4 @@
-//! What applying would change: the live object beside the one that the dry run answered.
+//! What applying would change: the live object beside the one that was answered.
 
 use crate::{ask::Answer, parts::Part};
 use kubestep_model::arrange::Gather;
