@@ -33,6 +33,10 @@ pub(crate) fn patch(
     }
     // A patch that was no JSON arrives as its text.
     if patch.is_string() {
+        if kind == PatchKind::Strategic {
+            let text = "json: cannot unmarshal string into Go value of type map[string]interface {}";
+            return Err(Status::bad_request(text));
+        }
         return Err(Status::bad_request("invalid JSON patch"));
     }
     let old = turn.find(key)?;
