@@ -40,3 +40,16 @@ fn recorded_verdicts_are_met_in_every_part() {
     }
     assert!(short.is_empty(), "{short:#?}");
 }
+
+/// Kinds that people define: recorded for this project in the same way.
+#[test]
+fn recorded_verdicts_on_definitions_are_met_in_every_part() {
+    let text = |ext: &str| {
+        let path = format!("{}/../../tests/golden/own/definitions.{ext}", env!("CARGO_MANIFEST_DIR"));
+        std::fs::read_to_string(path).expect("the recording is there")
+    };
+    let corpus = text("yaml");
+    let ours = verdicts::judge(&corpus, None).expect("the corpus is read");
+    let found = verdicts::against_recorded(&corpus, &text("json"), &ours).expect("a record");
+    assert!(found.all > 15 && found.different.is_empty(), "{:#?}", found.different);
+}

@@ -5,7 +5,7 @@
 //! `spec.additionalPrinterColumns`, `spec.selectableFields`.
 
 use super::{
-    definition_schema, definition_structure,
+    definition_internal, definition_schema, definition_structure,
     field::{Errors, flag, given, items, same, text},
 };
 use kubestep_model::text::names;
@@ -130,28 +130,8 @@ fn check_versions(errors: &mut Errors, spec: &Value) {
     }
 }
 
-/// The versions as Go prints its internal form of them.
 fn internal(versions: &[Value]) -> String {
-    let own = |version: &Value, field: &str| match alike(versions, field) {
-        Some(_) => Value::Null,
-        None => version[field].clone(),
-    };
-    let one = |v: &Value| {
-        let pairs = [
-            ("Name", v["name"].clone()),
-            ("Served", v["served"].clone()),
-            ("Storage", v["storage"].clone()),
-            ("Deprecated", flag(&v["deprecated"]).into()),
-            ("DeprecationWarning", v["deprecationWarning"].clone()),
-            ("Schema", own(v, "schema")),
-            ("Subresources", own(v, "subresources")),
-            ("AdditionalPrinterColumns", own(v, "additionalPrinterColumns")),
-            ("SelectableFields", own(v, "selectableFields")),
-        ];
-        let each: Vec<String> = pairs.iter().map(|(name, value)| format!("\"{name}\":{value}")).collect();
-        format!("{{{}}}", each.join(","))
-    };
-    format!("[{}]", versions.iter().map(one).collect::<Vec<_>>().join(","))
+    definition_internal::versions(versions, |name| alike(versions, name).is_some())
 }
 
 fn check_deprecation(errors: &mut Errors, version: &Value, field: &str) {

@@ -20,7 +20,7 @@ pub(super) fn check(schema: &Value, field: &str) -> Errors {
     let mut errors = Errors::new();
     walk(&mut errors, schema, Level::Root, field, 0);
     complete(&mut errors, schema, field);
-    errors.sort();
+    errors.arrange();
     errors
 }
 

@@ -34,7 +34,7 @@ impl Errors {
     }
 
     /// By their texts, where upstream sorts what it found in maps.
-    pub(crate) fn sort(&mut self) {
+    pub(crate) fn arrange(&mut self) {
         self.causes.arrange_by_key(|c| format!("{}: {}", c.field, c.message));
     }
 

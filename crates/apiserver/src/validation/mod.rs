@@ -11,6 +11,7 @@ mod cron;
 mod cron_job;
 mod daemon_set;
 mod definition;
+mod definition_internal;
 mod definition_schema;
 mod definition_structure;
 mod diff;
