@@ -50,6 +50,8 @@ test("arrows walk the board, Enter selects, the focus stays", async () => {
 
 test("Esc, then Tab leaves the editor; a menu takes and gives back the focus", async () => {
   await visit(async (page) => {
+    // The plain field gives way to the editor first.
+    await page.tab.locator(".cm-content").waitFor();
     await page.manifest.focus();
     await page.tab.keyboard.press("Escape");
     await page.tab.keyboard.press("Tab");
