@@ -65,7 +65,7 @@ const FLOORS: [(&str, usize); 65] = [
     ("s44-slow-goodbyes", 13),
     ("s45-adoption", 31),
     ("s47-kubectl-tour", 47),
-    ("s48-imperative-commands", 130),
+    ("s48-imperative-commands", 225),
     ("s49-pulling-images", 33),
     ("s50-crashing-containers", 48),
     ("s51-node-limits", 32),
