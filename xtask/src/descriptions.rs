@@ -95,7 +95,7 @@ fn generate(folder: &Path) -> Result<String, String> {
 }
 
 fn one_line(text: &str) -> String {
-    text.trim().replace('\t', " ").replace('\n', "\\n")
+    text.trim().replace('\n', "\\n")
 }
 
 /// The types that kinds of the schema are made of.
@@ -212,6 +212,6 @@ mod tests {
         assert_eq!(fields, [("description", "In words."), ("size", "How large."), ("whole", "All.")]);
         assert_eq!(type_name("io.k8s.apimachinery.pkg.api.resource.Quantity").unwrap(), "resource.Quantity");
         assert_eq!(type_name("io.k8s.apimachinery.pkg.apis.meta.v1.Time").unwrap(), "meta/v1.Time");
-        assert_eq!(one_line("a\n b\tc\n"), "a\\n b c");
+        assert_eq!(one_line("a\n b\tc\n"), "a\\n b\tc");
     }
 }

@@ -116,7 +116,7 @@ pub(super) fn who_am_i(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     }
     let text = match kc.user.clone() {
         None => {
-            "ATTRIBUTE\tVALUE\nUsername\tkubernetes-admin\nGroups\t[system:masters system:authenticated]\n"
+            "ATTRIBUTE\tVALUE\nUsername\tkubernetes-admin\nUID\tkubernetes-admin\nGroups\t[system:masters system:authenticated]\n"
                 .to_owned()
         }
         Some(user) => {

@@ -54,15 +54,14 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
         (true, 0) => usize::MAX,
         (true, deepest) => usize::try_from(deepest).unwrap_or(usize::MAX),
     };
-    let found = match explain(&version, kind.name(), &path, levels) {
-        Some(Ok(found)) => found,
-        Some(Err(name)) => return Err(kc.fail(format!("field \"{name}\" does not exist"))),
-        None => return Err(kc.not_done(&format!("explain {}", kind.resource()))),
+    let Some(found) = explain(&version, kind.name(), &path, levels) else {
+        return Err(kc.not_done(&format!("explain {}", kind.resource())));
     };
     if !kind.group().is_empty() {
         kc.out(format!("GROUP:      {}\n", kind.group()));
     }
     kc.out(format!("KIND:       {}\nVERSION:    {}\n\n", kind.name(), kind.version()));
+    let found = found.map_err(|name| kc.fail(format!("field \"{name}\" does not exist")))?;
     if !found.name.is_empty() {
         kc.out(format!("FIELD: {} <{}>\n\n\n", found.name, found.holds));
     }
