@@ -76,6 +76,8 @@ pub enum Open {
     Pod(Id),
     /// *Until…*
     Until,
+    /// *Who moves next*.
+    Moves,
     /// *Share*.
     Share,
     /// The list of keys.
@@ -226,6 +228,8 @@ pub struct State {
     pub steps: Rc<Vec<StepLine>>,
     /// What *Break it* offers.
     pub breaks: Rc<Vec<BreakItem>>,
+    /// Who could move next.
+    pub moves: Rc<Vec<MoveRow>>,
     /// The link that was asked for.
     pub shared: Option<Rc<Shared>>,
     /// The link was copied, or could not be.

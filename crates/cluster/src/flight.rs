@@ -57,6 +57,13 @@ pub struct Flight {
     pub cause: Option<RecordId>,
 }
 
+impl Flight {
+    /// What it asks for, as `patch pods/status web-x2k4p`.
+    pub fn words(&self) -> String {
+        crate::think::describe(&self.request)
+    }
+}
+
 /// A client's own limit on its requests. Upstream: client-go/util/flowcontrol, token bucket.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ClientLimit {

@@ -37,6 +37,10 @@ pub(crate) fn saved_of(session: &Session, command: &Command) -> Result<Saved, St
         Command::Image(act) => image(session, act),
         Command::Node(act) => node(session, act)?,
         Command::Pod { pod, act } => pod_act(session, pod, act)?,
+        Command::Choose(name) => {
+            crate::moves::find(session.world(), name).ok_or("This can no longer happen next.")?;
+            Saved::Choice(name.clone())
+        }
         _ => return Err("This is not something that is done to the cluster.".into()),
     })
 }
@@ -185,6 +189,8 @@ pub(crate) fn act_of(session: &Session, saved: &Saved) -> Act {
         Saved::Predicted { answer: None, .. } => Act::Remark("You skipped the question.".into()),
         Saved::Hinted => Act::Remark("You asked for a hint.".into()),
         Saved::Shown => Act::Remark("The next step is shown to you.".into()),
+        // It could not happen any more.
+        Saved::Choice(_) => Act::Remark(String::new()),
     }
 }
 

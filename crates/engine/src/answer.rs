@@ -3,16 +3,18 @@
 use crate::{
     Engine, act, breaks, check, complete, done, lesson,
     link::{self, Saved},
+    moves,
+    race::{Progress, Search},
     refused,
     run::{Goal, Run},
-    scenarios,
+    scenarios, send,
     session::Session,
     words,
 };
 use kubestep_lessons::question::Question;
 use kubestep_model::schema::Descriptions;
 use kubestep_protocol::{
-    BranchId, Command, CommandId, Doc, Loaded, LoadedBy, Moment, NodeAct, Rich, Shared, Stop, Until, Update,
+    BranchId, Command, CommandId, Doc, Loaded, LoadedBy, Moment, NodeAct, Notice, Rich, Shared, Stop, Until, Update,
 };
 use std::{sync::Arc, time::Duration};
 
@@ -39,6 +41,10 @@ impl Engine {
             Command::Until(Until::Question(text)) if Question::parse(text).is_err() => {
                 refused(&Question::parse(text).err().unwrap_or_default())
             }
+            Command::Race => {
+                self.search = self.session.as_ref().map(|s| (id, Box::new(Search::new(s))));
+                return;
+            }
             _ => match self.goal(&command) {
                 Some(goal) => {
                     if let Some(session) = self.session.as_ref() {
@@ -56,6 +62,38 @@ impl Engine {
             },
         };
         out.push(done(id, stop, 0));
+    }
+
+    /// Goes on with a search; at its end the session is led to what was found.
+    pub(crate) fn search_on(
+        &mut self,
+        id: CommandId,
+        mut search: Box<Search>,
+        budget: u32,
+        out: &mut Vec<Update>,
+    ) {
+        let words = match (search.slice(budget), self.session.as_mut()) {
+            (Progress::Searching, _) => {
+                self.search = Some((id, search));
+                return;
+            }
+            (Progress::Found(found), Some(session)) => {
+                session.begin_here();
+                for (record, at, name) in &found.way {
+                    session.run_to(*record, *at);
+                    session.put(Saved::Choice(name.clone()));
+                }
+                session.run_to(found.end.0, found.end.1);
+                self.keep(out);
+                self.picture(out);
+                self.ask(&Command::Share { files: vec![] }, out);
+                words::race_found(&found, search.tried)
+            }
+            (Progress::Ended(whole), _) => words::no_race(search.tried, whole),
+            (_, None) => return,
+        };
+        out.push(Update::Notice(Notice { words, warns: false }));
+        out.push(done(id, Stop::Finished, 0));
     }
 
     fn goal(&self, command: &Command) -> Option<Goal> {
@@ -223,6 +261,8 @@ impl Engine {
             | Command::Complete { .. }
             | Command::Sentences { .. }
             | Command::Hash
+            | Command::Moves
+            | Command::Send(_)
             | Command::Latencies => {
                 return self.ask(command, out);
             }
@@ -260,6 +300,14 @@ impl Engine {
                 (*to as usize).min(*from as usize + 500),
             )),
             Command::Hash => Update::Hashed { moment, hash: session.world().hash() },
+            Command::Moves => Update::Moves(moves::rows(session)),
+            Command::Send(service) => {
+                self.sent = self.sent.wrapping_add(1);
+                match send::send(session, service, self.sent) {
+                    Ok(words) => Update::Notice(Notice { words, warns: false }),
+                    Err(why) => return refused(&why),
+                }
+            }
             _ => Update::Latencies(words::latencies(session)),
         });
         Stop::Finished
@@ -284,6 +332,12 @@ impl Engine {
             // A machine that is taken away goes silent first.
             let stop = Saved::NodeStop { name: name.clone() };
             session.act(act::act_of(session, &stop), stop);
+        }
+        if matches!(saved, Saved::Choice(_)) {
+            session.put(saved);
+            self.keep(out);
+            self.picture(out);
+            return Stop::Finished;
         }
         let deed = act::act_of(session, &saved);
         let client = session.command(deed, saved);

@@ -1,6 +1,7 @@
 //! The inspector: one object, and everything that can be asked about it.
 
 mod attempts;
+mod audit;
 mod events;
 mod history;
 mod pair;
@@ -28,6 +29,7 @@ pub(crate) fn details(session: &Session, object: &ObjectRef, tab: Tab, frame: Fr
         (Tab::Yaml, None) => Body::Yaml(vec![]),
         (Tab::Events, _) => Body::Events(events::rows(session, object)),
         (Tab::History, _) => Body::History(history::rows(session, object)),
+        (Tab::Audit, _) => Body::Audit(audit::rows(session, object)),
     };
     Details {
         frame,

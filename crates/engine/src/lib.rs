@@ -10,10 +10,13 @@ mod ids;
 mod inspect;
 mod lesson;
 mod link;
+mod moves;
 mod parts;
+mod race;
 mod replay;
 mod run;
 mod scenarios;
+mod send;
 mod session;
 mod view;
 mod words;
@@ -32,6 +35,8 @@ use std::sync::Arc;
 pub struct Engine {
     session: Option<Session>,
     run: Option<(CommandId, Run)>,
+    /// A search for another order.
+    search: Option<(CommandId, Box<race::Search>)>,
     /// The last picture that the page has, and the number of the next.
     shown: Option<Frame>,
     next_frame: u32,
@@ -46,6 +51,8 @@ pub struct Engine {
     descriptions: Option<Arc<Descriptions>>,
     /// They have been asked for.
     asked_for_descriptions: bool,
+    /// So many requests were sent to Services.
+    sent: u32,
     /// The files of lessons that were handed over.
     shelf: lesson::Shelf,
 }
@@ -77,6 +84,11 @@ impl Engine {
             }
             command => {
                 if !command_keeps_running(&command)
+                    && let Some((searching, _)) = self.search.take()
+                {
+                    out.push(done(searching, Stop::Interrupted, 0));
+                }
+                if !command_keeps_running(&command)
                     && let Some((running, run)) = self.run.take()
                 {
                     if self.behind {
@@ -92,13 +104,17 @@ impl Engine {
 
     /// Whether a run is going on.
     pub fn busy(&self) -> bool {
-        self.run.is_some()
+        self.run.is_some() || self.search.is_some()
     }
 
     /// Goes on with the run by at most `budget` inner steps. A picture comes when the page has drawn the one before, and
     /// at the end.
     pub fn idle(&mut self, budget: u32) -> Vec<Update> {
         let mut out = vec![];
+        if let Some((id, search)) = self.search.take() {
+            self.search_on(id, search, budget, &mut out);
+            return out;
+        }
         let (Some((id, mut run)), Some(session)) = (self.run.take(), self.session.as_mut()) else {
             return out;
         };
@@ -155,6 +171,8 @@ fn command_keeps_running(command: &Command) -> bool {
             | Command::Select { .. }
             | Command::Sentences { .. }
             | Command::Limit { .. }
+            | Command::Moves
+            | Command::Send(_)
             | Command::Latencies
     )
 }

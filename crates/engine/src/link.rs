@@ -1,6 +1,6 @@
 //! Sessions as text: start, seed and inputs, packed. What a share link and the page's own safety copy hold.
 
-use crate::{act::act_of, lesson::Shelf, scenarios, session::Session};
+use crate::{lesson::Shelf, scenarios, session::Session};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use kubestep_model::Instant;
 use kubestep_protocol::{Doc, LinkRefused};
@@ -73,6 +73,8 @@ pub(crate) enum Saved {
     Hinted,
     /// What follows up to the next of these was shown, not done.
     Shown,
+    /// Somebody moved before his turn: the step's name.
+    Choice(String),
 }
 
 /// Everything that a session follows from, after its scenario's own beginning.
@@ -219,8 +221,7 @@ fn replay(packed: Packed, shelf: &Shelf) -> Result<Opened, LinkRefused> {
     }
     for (after, at, saved) in &packed.inputs {
         session.run_to(*after, Instant(*at));
-        let act = act_of(&session, saved);
-        session.act(act, saved.clone());
+        session.put(saved.clone());
     }
     if packed.parted != Some(packed.end) || !packed.inputs.is_empty() {
         session.run_to(packed.end.0, Instant(packed.end.1));

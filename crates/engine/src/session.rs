@@ -399,16 +399,27 @@ impl Session {
         self.history.idle_until(at);
     }
 
+    /// A person does again what was kept.
+    pub(crate) fn put(&mut self, saved: Saved) {
+        let chosen = match &saved {
+            Saved::Choice(name) => crate::moves::find(&self.shown, name),
+            _ => None,
+        };
+        match chosen {
+            Some(step) => self.put_in(saved, |history| history.choose(step)),
+            None => self.act(crate::act::act_of(self, &saved), saved),
+        }
+    }
+
     /// A person acts. `saved` is the act in a form that can be kept.
     pub(crate) fn act(&mut self, act: Act, saved: Saved) {
-        if self.between {
-            // The person acts where time was let pass in the past: that time passes on the new branch, too.
-            let (record, at) = (self.shown.next_record(), self.shown.now());
-            self.part();
-            self.run_to(record, at);
-        }
+        self.put_in(saved, |history| history.act(act));
+    }
+
+    fn put_in(&mut self, saved: Saved, put: impl FnOnce(&mut History) -> Arc<Record>) {
+        self.begin_between();
         self.mark_wait();
-        let record = self.history.act(act);
+        let record = put(&mut self.history);
         self.follow(&record);
         let branch = self.history.branch();
         self.tracks[branch].saved.push(saved);
@@ -417,6 +428,23 @@ impl Session {
             self.ids.client(id, client);
         }
         self.look_at_present();
+    }
+
+    /// What comes next begins a branch where the past is looked at.
+    pub(crate) fn begin_here(&mut self) {
+        self.begin_between();
+        if !self.at_present() {
+            self.part();
+        }
+    }
+
+    fn begin_between(&mut self) {
+        if self.between {
+            // The person acts where time was let pass in the past: that time passes on the new branch, too.
+            let (record, at) = (self.shown.next_record(), self.shown.now());
+            self.part();
+            self.run_to(record, at);
+        }
     }
 
     /// Starts a command that has the cluster to itself, and runs it until it ends or waits.

@@ -120,6 +120,32 @@ pub(crate) fn of_input(input: &Input) -> String {
     }
 }
 
+/// Another order with another end, and how many orders were gone through.
+pub(crate) fn race_found(found: &crate::race::Found, tried: u32) -> Rich {
+    let choices = match found.way.len() {
+        1 => "One turn is".to_string(),
+        n => format!("{n} turns are"),
+    };
+    let by_itself = found.by_itself.as_deref().unwrap_or("nothing of that");
+    Rich::default().then(Span::Strong("A race. ".into())).then(Span::Words(format!(
+        "{}: {}; in the order by time: {by_itself}. {choices} taken before their time; {tried} orders were gone through. \
+         The address above leads here.",
+        found.what, found.here
+    )))
+}
+
+/// No order came to another end.
+pub(crate) fn no_race(tried: u32, whole: bool) -> Rich {
+    let rest = if whole {
+        "These are all with one or two turns taken before their time."
+    } else {
+        "The budget ended before all with two turns taken before their time were gone through."
+    };
+    Rich::default()
+        .then(Span::Strong("No race was found. ".into()))
+        .then(Span::Words(format!("{tried} orders came to the same end. {rest}")))
+}
+
 /// A replay that ended otherwise than its link says.
 pub(crate) fn link_differs() -> Rich {
     Rich::words("This link was made by another version of Kubestep: its run ends differently here.")

@@ -213,6 +213,17 @@ pub enum Command {
         /// One past the last.
         to: u32,
     },
+    /// Who could move next. Answered by [`crate::Update::Moves`].
+    Moves,
+    /// *Act.* Somebody moves before his turn; by the id of a [`crate::MoveRow`].
+    Choose(String),
+    /// Looks through other orders of what may happen from the shown moment on, until one comes to another end than the
+    /// order by time; the session is then led there, and [`crate::Update::Shared`] links to it. In slices, within a
+    /// budget; ended by any other act, run or `Pause`. [`crate::Update::Notice`] says what came of it.
+    Race,
+    /// Sends one request to a Service, as a program in the cluster would, and says what comes of it in a
+    /// [`crate::Update::Notice`]. Nothing in the cluster changes.
+    Send(ObjectRef),
     /// Goes over to another timeline, at its last moment.
     Branch(BranchId),
     /// The hash of the shown world. Answered by [`crate::Update::Hashed`].
@@ -246,6 +257,8 @@ pub enum Tab {
     Events,
     /// Every write to this object.
     History,
+    /// Every request about this object, whether or not it changed anything.
+    Audit,
 }
 
 /// What a run may wait for.

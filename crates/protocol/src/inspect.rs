@@ -60,6 +60,8 @@ pub enum Body {
     Events(Vec<EventRow>),
     /// Writes, newest first.
     History(Vec<HistoryRow>),
+    /// Requests, newest first.
+    Audit(Vec<AuditRow>),
 }
 
 /// What stands at the top of Why.
@@ -301,4 +303,23 @@ pub struct HistoryRow {
     pub step: u32,
     /// "`status.updatedReplicas` 0 → 1. Revision 409."
     pub words: Rich,
+}
+
+/// A request about the object.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AuditRow {
+    /// Who asked.
+    pub who: Who,
+    /// The program, as it calls itself: `deployment-controller`.
+    pub agent: String,
+    /// When it was answered.
+    pub at: At,
+    /// The step.
+    pub step: u32,
+    /// What was asked: `patch`, `update status`.
+    pub verb: String,
+    /// The answer's code: 200, 409.
+    pub code: u32,
+    /// What came of it: the refusal's words, "revision 409", "nothing changed".
+    pub words: String,
 }

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    BreakItem, Checked, CommandId, Delta, Details, Doc, FieldDoc, Frame, LessonText, Moment, ObjectRef, Rich,
-    Sentence, VerdictKind,
+    At, BreakItem, Checked, CommandId, Delta, Details, Doc, FieldDoc, Frame, LessonText, Moment, ObjectRef, Rich,
+    Sentence, VerdictKind, Who,
 };
 
 /// One answer. A command may have several, or none.
@@ -45,6 +45,8 @@ pub enum Update {
         /// In hexadecimal.
         hash: String,
     },
+    /// The answer to `Moves`: by the time at which they are due; the first is the one that Step takes. At most 200.
+    Moves(Vec<MoveRow>),
     /// The answer to `Latencies`.
     Latencies(Vec<(String, u64)>),
     /// A command has ended; for a run, why it stopped. Every request but `Drawn` gets exactly one.
@@ -193,6 +195,21 @@ pub enum Stop {
     Waits,
     /// It cannot be done, and why ("No step before this one").
     Refused(Rich),
+}
+
+/// Something that may happen next.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MoveRow {
+    /// What `Choose` names.
+    pub id: String,
+    /// Who would move.
+    pub who: Who,
+    /// "The scheduler reads: Pod x2k4p changed."
+    pub words: Rich,
+    /// When it would happen by itself.
+    pub due: At,
+    /// It only waits for the clock.
+    pub timer: bool,
 }
 
 /// Something to say once.

@@ -1,10 +1,11 @@
-//! Right, the inspector: one object. Why, Describe, YAML, Events, History.
+//! Right, the inspector: one object. Why, Describe, YAML, Events, Audit, History.
 
 use std::rc::Rc;
 
 use kubestep_protocol::*;
 use yew::prelude::*;
 
+use super::audit::audit;
 use super::gap::gap_card;
 use super::menu::{Entry, Menu};
 use super::resizer::Resizer;
@@ -25,6 +26,7 @@ const TABS: &[(Tab, &str, &str)] = &[
     (Tab::Describe, "describe", "Describe"),
     (Tab::Yaml, "yaml", "YAML"),
     (Tab::Events, "events", "Events"),
+    (Tab::Audit, "audit", "Audit"),
     (Tab::History, "history", "History"),
 ];
 
@@ -60,6 +62,10 @@ fn subject(object: &ObjectRef, details: Option<&Details>, now: At, state: &State
         <div class="subject">
             <span class="kind">{object.kind.clone()}</span>{ name(&object.name) }
             <span class="ns">{space}{ for tag.map(|t| html! { <>{" · "}{ rich(&t, now, send) }</> }) }</span>
+            if object.kind == "Service" {
+                <button class="btn btn-s" title="One request, as a program in the cluster would send it. It changes nothing."
+                    onclick={on(send, Msg::Act(Command::Send(object.clone())))}>{"Send a request"}</button>
+            }
             { for pod.map(|p| html! {
                 <span class="anchor">
                     <button class="btn btn-bare btn-s" id={format!("open-pod-{}", p.id.0)} aria-haspopup="menu" aria-expanded={open.to_string()}
@@ -136,6 +142,7 @@ fn walk(tab: Tab, send: &Send) -> Callback<KeyboardEvent> {
 fn panel(state: &State, details: Option<Rc<Details>>, now: At, send: &Send) -> Html {
     let key = TABS.iter().find(|(t, _, _)| *t == state.ui.tab).map_or("why", |(_, k, _)| k);
     let words = |w: &'static str| html! { <p class="label">{w}</p> };
+    let zero = state.frame.as_ref().map_or(At(0), |f| f.head.zero);
     let content = match &details {
         None if state.ui.selected.is_some() => words("…"),
         None => words("Select a row or a pod on the board; the age of its gap and the reason stand here."),
@@ -147,9 +154,8 @@ fn panel(state: &State, details: Option<Rc<Details>>, now: At, send: &Send) -> H
             }
             (_, Body::Yaml(lines)) => tabs::yaml(lines, now, send),
             (_, Body::Events(events)) => tabs::events(events, now, send),
-            (_, Body::History(rows)) => {
-                tabs::history(rows, now, state.frame.as_ref().map_or(At(0), |f| f.head.zero), send)
-            }
+            (_, Body::History(rows)) => tabs::history(rows, now, zero, send),
+            (_, Body::Audit(rows)) => audit(rows, zero, send),
         },
     };
     // The region is always there under its name; on other tabs it is hidden.

@@ -1,5 +1,6 @@
 //! The page's pieces, one per file, each with its styles beside it.
 
+mod audit;
 mod banner;
 mod board;
 mod breakmenu;
@@ -16,6 +17,7 @@ mod manifest;
 mod marks;
 mod menu;
 mod models;
+mod moves;
 mod pod;
 mod registry;
 mod resizer;

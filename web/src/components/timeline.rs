@@ -8,6 +8,7 @@ use yew::prelude::*;
 
 use super::glyph::icon;
 use super::menu::{Entry, Menu};
+use super::moves::MovesMenu;
 use super::score::ScoreBox;
 use super::steps::StepLog;
 use super::tabs::when;
@@ -126,6 +127,7 @@ fn play(state: &State, send: &Send) -> Html {
     };
     let option = |s: &u32| html! { <option value={s.to_string()} selected={Speed(*s) == state.ui.prefs.speed}>{format!("{s}×")}</option> };
     let until = state.ui.open == Some(Open::Until);
+    let moves = state.ui.open == Some(Open::Moves);
     let not = not_yet(state);
     html! {
         <span class="group">
@@ -137,6 +139,14 @@ fn play(state: &State, send: &Send) -> Html {
                 <button class="btn btn-bare" id="open-until" aria-haspopup="menu" aria-expanded={until.to_string()} disabled={not.is_some()}
                     onclick={on(send, Msg::Open(Open::Until))}>{"Until…"}</button>
                 if until { { until_menu(state) } }
+            </span>
+            <span class="anchor up extra wide">
+                <button class="btn btn-bare" id="open-moves" aria-haspopup="menu" aria-expanded={moves.to_string()} disabled={not.is_some()}
+                    title="Who moves next: choose" onclick={on(send, Msg::Open(Open::Moves))}>{"Who…"}</button>
+                if moves {
+                    <MovesMenu moves={state.moves.clone()} now={state.frame.as_ref().map_or(At(0), |f| f.head.now)}
+                        waiting={state.waits_for(|c| matches!(c, Command::Moves))} />
+                }
             </span>
         </span>
     }

@@ -80,6 +80,7 @@ impl State {
             Update::Checked(checked) => self.checked(checked),
             Update::Field(field) => todo.push(Effect::Help(field)),
             Update::BreakMenu(items) => self.breaks = Rc::new(items),
+            Update::Moves(rows) => self.moves = Rc::new(rows),
             Update::Completions(found) => self.completed(found),
             Update::Sentences(sentences) => self.sentences(sentences),
             Update::Hashed { moment, hash } => self.hashed(moment, &hash),
@@ -361,6 +362,8 @@ pub(super) fn is_act_or_run(command: &Command) -> bool {
             | Check { .. }
             | Field { .. }
             | BreakMenu { .. }
+            | Moves
+            | Send(_)
             | Complete { .. }
             | Sentences { .. }
             | Select { .. }

@@ -108,6 +108,10 @@ impl State {
         if open == Open::Course && self.course.is_none() {
             todo.push(Effect::FetchCourse);
         }
+        if open == Open::Moves {
+            self.moves = Rc::default();
+            self.ask(Command::Moves, todo);
+        }
         if open == Open::Models {
             self.ask(Command::Latencies, todo);
         }
@@ -159,6 +163,7 @@ pub(crate) fn name(open: &Open) -> String {
         Open::Image(id) => format!("image-{}", id.0),
         Open::Pod(id) => format!("pod-{}", id.0),
         Open::Until => "until".into(),
+        Open::Moves => "moves".into(),
         Open::Share => "share".into(),
         Open::Keys => "keys".into(),
         Open::Models => "models".into(),

@@ -142,6 +142,12 @@ impl Machine {
         self.containers.values().map(|h| (&h.pod, &*h.info))
     }
 
+    /// Whether a container of the pod with this uid runs.
+    pub fn runs(&self, pod: &str) -> bool {
+        let running = |c: &RuntimeContainer| matches!(c.state, RuntimeState::Running);
+        self.containers().any(|(uid, container)| **uid == *pod && running(container))
+    }
+
     /// The images on the machine.
     pub fn images(&self) -> impl Iterator<Item = &RuntimeImage> {
         self.images.values()

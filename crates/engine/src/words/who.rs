@@ -120,7 +120,7 @@ fn is_fault(text: &str) -> bool {
         || text.starts_with("The next ")
 }
 
-fn of_process(process: &ProcessId) -> (Who, String) {
+pub(crate) fn of_process(process: &ProcessId) -> (Who, String) {
     match process {
         ProcessId::Manager | ProcessId::SecondManager => (Who::Other, "controllers".into()),
         ProcessId::Scheduler => (Who::Scheduler, "scheduler".into()),

@@ -2,6 +2,7 @@
 
 mod breaking;
 mod checking;
+mod choosing;
 mod frames;
 mod lessons;
 mod links;

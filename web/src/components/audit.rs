@@ -1,0 +1,31 @@
+//! Audit: who asked for what about this object, and what he was told.
+
+use kubestep_protocol::*;
+use yew::prelude::*;
+
+use super::glyph::who;
+use super::rich::step_link;
+use super::tabs::when;
+use crate::store::Send;
+
+/// The rows, newest first.
+pub(crate) fn audit(rows: &[AuditRow], zero: At, send: &Send) -> Html {
+    if rows.is_empty() {
+        return html! { <p class="silence">{"Nobody has asked for anything about this object."}</p> };
+    }
+    let row = |r: &AuditRow| {
+        html! {
+            <li>
+                <span class={classes!((r.code >= 400).then_some("type-w"))}>{format!("{} {}", r.code, if r.code < 400 { "ok" } else { "no" })}</span>
+                <b>{ who(r.who) }{" "}{r.agent.clone()}{": "}{r.verb.clone()}</b><span class="n">{when(r.at, zero)}</span>
+                <span class="said">{r.words.clone()}{" "}{ step_link(r.step, send) }</span>
+            </li>
+        }
+    };
+    html! {
+        <>
+        <p class="label" style="margin-bottom:6px">{"Every request about this object, newest first: another record than the object itself."}</p>
+        <ul class="events" aria-label="Audit">{ for rows.iter().map(row) }</ul>
+        </>
+    }
+}
