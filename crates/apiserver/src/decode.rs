@@ -3,6 +3,7 @@
 //! Upstream: k8s.io/apiserver/pkg/endpoints/handlers, create.go, update.go and patch.go (v1.37).
 
 use crate::{conversion, defaults, defined, turn::Turn};
+use kubestep_model::arrange::Gather;
 use kubestep_model::{
     Body, Cause, Custom, Kind, Object, PatchKind, Reason, Status, patch,
     schema::{self, Decoded as Read},
@@ -199,7 +200,7 @@ fn used_up(patch: &Value) -> Value {
         .iter()
         .filter(|(key, _)| !key.starts_with("$setElementOrder/") && !ordered.contains(&key.as_str()))
         .map(|(key, value)| (key.clone(), used_up(value)));
-    Value::Object(left.collect::<Map<_, _>>())
+    Value::Object(left.gather::<Map<_, _>>())
 }
 
 /// What the converter that strategic patches go through says where the JSON decoder names a wrong type.

@@ -5,6 +5,7 @@
 
 use crate::sentences::Sentence;
 use kubestep_control::{Change, Controller, Cx, Done, Flow, View, Wake, Watch};
+use kubestep_model::arrange::Gather;
 use kubestep_model::{
     Instant, Key, Kind, Object, Pod, Quantity, ResourceQuota,
     defined::{DEFINITION, Definition},
@@ -126,7 +127,7 @@ fn is_limited(quota: &ResourceQuota, kind: Kind) -> bool {
 /// What the objects of the quota's namespace use of the resources it limits.
 fn used(view: &View, quota: &ResourceQuota, now: Instant) -> Amounts {
     let mut used: Amounts =
-        quota.spec.hard.keys().map(|name| (name.clone(), Quantity::new(0, Format::DecimalSI))).collect();
+        quota.spec.hard.keys().map(|name| (name.clone(), Quantity::new(0, Format::DecimalSI))).gather();
     let definitions = view.objects_of(DEFINITION, None).filter_map(Definition::of);
     let defined: Vec<Kind> = definitions.map(Definition::stored_kind).collect();
     for kind in COUNTED.iter().chain(&defined).filter(|k| is_limited(quota, **k)) {

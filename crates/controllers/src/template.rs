@@ -1,5 +1,6 @@
 //! Pod templates: are two the same, and the hash that names a ReplicaSet.
 
+use kubestep_model::arrange::Gather;
 use kubestep_model::{Container, Labels, PodTemplateSpec, Quantity, text::hash::pod_template_hash};
 use serde_json::Value;
 
@@ -16,7 +17,7 @@ pub fn equal_ignore_hash(a: &PodTemplateSpec, b: &PodTemplateSpec) -> bool {
             .iter()
             .filter(|(k, _)| *k != POD_TEMPLATE_HASH)
             .map(|(k, v)| (k.clone(), v.clone()))
-            .collect()
+            .gather()
     };
     let (left, right): (Labels, Labels) = (labels(a), labels(b));
     if left != right || plainly_different(a, b) {

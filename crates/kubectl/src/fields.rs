@@ -1,5 +1,6 @@
 //! Reading objects that have no struct: fields by their path, empty where they are absent or of another type.
 
+use kubestep_model::arrange::Gather;
 use kubestep_model::{LabelSelector, Labels, Quantity, Time};
 use serde_json::{Map, Value};
 
@@ -53,7 +54,7 @@ pub(crate) trait Fields {
     /// A map of texts.
     fn labels(&self, path: &str) -> Labels {
         let text = |(k, v): (&String, &Value)| v.as_str().map(|v| (k.clone(), v.to_owned()));
-        self.map(path).into_iter().flatten().filter_map(text).collect()
+        self.map(path).into_iter().flatten().filter_map(text).gather()
     }
 
     /// A point in time.

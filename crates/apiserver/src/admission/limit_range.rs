@@ -3,6 +3,7 @@
 //! Upstream: plugin/pkg/admission/limitranger (v1.37).
 
 use crate::turn::Turn;
+use kubestep_model::arrange::Gather;
 use kubestep_model::{
     Container, Custom, Kind, Object, Pod, Quantity, Status,
     resources::{self, Amounts},
@@ -84,7 +85,7 @@ fn limits(spec: &Value) -> impl Iterator<Item = &Value> {
 fn amounts(limit: &Value, part: &str) -> Amounts {
     let each = limit[part].as_object().into_iter().flatten();
     each.filter_map(|(name, value)| serde_json::from_value(value.clone()).ok().map(|q| (name.clone(), q)))
-        .collect()
+        .gather()
 }
 
 /// Gives containers the defaults of a limit range and says so in an annotation.

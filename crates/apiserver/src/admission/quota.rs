@@ -3,6 +3,7 @@
 //! Upstream: k8s.io/apiserver/pkg/admission/plugin/resourcequota, CheckRequest (v1.37).
 
 use crate::turn::Turn;
+use kubestep_model::arrange::Gather;
 use kubestep_model::{
     Instant, Kind, Object, Quantity, ResourceQuota, Status,
     resources::{Amounts, quota},
@@ -55,7 +56,7 @@ pub(crate) fn check(
                 let each: Vec<String> = unsaid
                     .iter()
                     .map(|(resource, names)| format!("{resource} for: {}", names.join(",")))
-                    .collect();
+                    .gather();
                 return Err(forbid(format!("failed quota: {name}: must specify {}", each.join("; "))));
             }
         }

@@ -6,6 +6,7 @@ use super::{
     field::{Errors, flag, given, items, number, same, text},
     internal, job_policies, pod, stateful_set, workload,
 };
+use kubestep_model::arrange::Gather;
 use kubestep_model::{LabelSelector, Labels, text::names};
 use serde_json::Value;
 
@@ -286,7 +287,7 @@ fn pruned(value: &Value) -> Value {
     match value {
         Value::Object(map) => {
             let kept = map.iter().map(|(k, v)| (k.clone(), pruned(v)));
-            Value::Object(kept.filter(|(_, v)| !same(v, &Value::Null)).collect())
+            Value::Object(kept.filter(|(_, v)| !same(v, &Value::Null)).gather())
         }
         Value::Array(items) => items.iter().map(pruned).collect(),
         other => other.clone(),

@@ -8,6 +8,7 @@ use super::{
     internal, resources, volume, volume_sources,
 };
 use kubestep_model::Quantity;
+use kubestep_model::arrange::Gather;
 use serde_json::{Map, Value};
 
 const RECLAIM: [&str; 3] = ["Delete", "Recycle", "Retain"];
@@ -132,7 +133,7 @@ pub(super) fn changed(new: &Value, old: &Value) -> Errors {
     let mut errors = Errors::new();
     let source = |whole: &Value| -> Value {
         let named = SOURCES.into_iter().map(|n| (n.to_owned(), whole["spec"][n].clone()));
-        Value::Object(named.filter(|(_, v)| given(v)).collect::<Map<_, _>>())
+        Value::Object(named.filter(|(_, v)| given(v)).gather::<Map<_, _>>())
     };
     let (after, before) = (source(new), source(old));
     if after != before {

@@ -3,6 +3,7 @@
 //! Upstream: pkg/apis/core/validation, ValidateContainerResourceRequirements (v1.37).
 
 use super::field::{Errors, NEGATIVE, entries};
+use kubestep_model::arrange::Gather;
 use kubestep_model::{Quantity, text::names};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -14,7 +15,7 @@ pub(super) type Amounts = BTreeMap<String, Quantity>;
 pub(super) fn amounts(resources: &Value, part: &str) -> Amounts {
     entries(&resources[part])
         .filter_map(|(name, value)| serde_json::from_value(value.clone()).ok().map(|q| (name.clone(), q)))
-        .collect()
+        .gather()
 }
 
 pub(super) fn container(errors: &mut Errors, resources: &Value, field: &str) {

@@ -3,6 +3,7 @@
 //! Upstream: pkg/apis/storage/validation, ValidateStorageClass and ValidateStorageClassUpdate (v1.37).
 
 use super::field::{Errors, entries, given, items, text};
+use kubestep_model::arrange::Gather;
 use kubestep_model::text::names;
 use serde_json::Value;
 
@@ -54,8 +55,8 @@ fn parameters(errors: &mut Errors, parameters: &Value) {
 fn wanted(term: &Value) -> std::collections::BTreeMap<&str, std::collections::BTreeSet<&str>> {
     items(&term["matchLabelExpressions"])
         .iter()
-        .map(|e| (text(&e["key"]), items(&e["values"]).iter().map(text).collect()))
-        .collect()
+        .map(|e| (text(&e["key"]), items(&e["values"]).iter().map(text).gather()))
+        .gather()
 }
 
 fn topologies(errors: &mut Errors, terms: &[Value]) {

@@ -254,5 +254,5 @@ fn fill(slice: &mut EndpointSlice, left: &mut VecDeque<Endpoint>) {
 
 /// Labels that a slice has from its service.
 fn own_labels(labels: &kubestep_model::Labels) -> kubestep_model::Labels {
-    labels.iter().filter(|(key, _)| !super::is_reserved(key)).map(|(k, v)| (k.clone(), v.clone())).collect()
+    labels.iter().filter(|(key, _)| !super::is_reserved(key)).map(|(k, v)| (k.clone(), v.clone())).gather()
 }

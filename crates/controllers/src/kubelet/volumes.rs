@@ -7,6 +7,7 @@ use super::{
 };
 use crate::volume::CLAIM;
 use kubestep_control::Files;
+use kubestep_model::arrange::Gather;
 use kubestep_model::{
     Answer, ConfigMap, Container, Instant, Key, Kind, Object, PersistentVolumeClaim, Pod, Reply, Secret,
     Status, Subresource, Verb, Whole,
@@ -150,7 +151,7 @@ fn data(object: &Object) -> BTreeMap<String, String> {
         Object::ConfigMap(map) => ConfigMap::clone(map).data,
         Object::Secret(secret) => {
             let secret: &Secret = secret;
-            secret.data.iter().map(|(k, v)| (k.clone(), decode(v))).collect()
+            secret.data.iter().map(|(k, v)| (k.clone(), decode(v))).gather()
         }
         _ => BTreeMap::new(),
     }
@@ -325,13 +326,13 @@ impl Kubelet {
             Ok(object) => {
                 let all = object.as_ref().map(data).unwrap_or_default();
                 let chosen: BTreeMap<String, Arc<str>> = if source.items.is_empty() {
-                    all.into_iter().map(|(k, v)| (k, v.into())).collect()
+                    all.into_iter().map(|(k, v)| (k, v.into())).gather()
                 } else {
                     source
                         .items
                         .iter()
                         .filter_map(|(k, p)| Some((p.clone(), all.get(k)?.as_str().into())))
-                        .collect()
+                        .gather()
                 };
                 worker.volumes.files.entry(source.volume.clone()).or_default().extend(chosen);
             }

@@ -4,6 +4,7 @@
 //! of its rate-limited queue.
 
 use kubestep_control::Cx;
+use kubestep_model::arrange::Gather;
 use kubestep_model::{Instant, Node};
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, time::Duration};
@@ -95,7 +96,7 @@ impl Zones {
             Zone { state, gap, next: Instant(v["next"].as_i64().unwrap_or(0)) }
         };
         let held = cx.recall(MEMORY).and_then(Value::as_object);
-        Zones(held.into_iter().flatten().map(|(name, v)| (name.clone(), read(v))).collect())
+        Zones(held.into_iter().flatten().map(|(name, v)| (name.clone(), read(v))).gather())
     }
 
     pub(super) fn remember(&self, cx: &mut Cx<'_>) {
@@ -108,7 +109,7 @@ impl Zones {
             json!({"state": state, "gap": zone.gap.as_secs(), "next": zone.next.0})
         };
         let all: serde_json::Map<String, Value> =
-            self.0.iter().map(|(name, zone)| (name.clone(), write(zone))).collect();
+            self.0.iter().map(|(name, zone)| (name.clone(), write(zone))).gather();
         let all = Value::Object(all);
         if cx.recall(MEMORY) != Some(&all) {
             cx.remember(MEMORY, Some(all));
@@ -121,7 +122,7 @@ impl Zones {
         let fresh = |_: &String| Zone { state: State::Normal, gap: GAP, next: Instant(0) };
         let known = std::mem::take(&mut self.0);
         self.0 =
-            counts.keys().map(|k| (k.clone(), known.get(k).copied().unwrap_or_else(|| fresh(k)))).collect();
+            counts.keys().map(|k| (k.clone(), known.get(k).copied().unwrap_or_else(|| fresh(k)))).gather();
         let all_are_full = counts.values().all(|c| state_of(*c) == State::Full);
         let all_were_full = self.0.values().all(|z| z.state == State::Full);
         if counts.is_empty() || (all_are_full && all_were_full) {

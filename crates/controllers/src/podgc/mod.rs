@@ -129,12 +129,11 @@ fn collect_orphaned(cx: &mut Cx<'_>, pods: &[&Pod]) -> Result<(), Halt> {
 
 fn recall(cx: &Cx<'_>) -> BTreeMap<String, Instant> {
     let held = cx.recall(MEMORY).and_then(Value::as_object);
-    held.into_iter().flatten().filter_map(|(n, v)| Some((n.clone(), Instant(v.as_i64()?)))).collect()
+    held.into_iter().flatten().filter_map(|(n, v)| Some((n.clone(), Instant(v.as_i64()?)))).gather()
 }
 
 fn remember(cx: &mut Cx<'_>, missing: &BTreeMap<String, Instant>) {
-    let all: serde_json::Map<String, Value> =
-        missing.iter().map(|(n, at)| (n.clone(), json!(at.0))).collect();
+    let all: serde_json::Map<String, Value> = missing.iter().map(|(n, at)| (n.clone(), json!(at.0))).gather();
     let all = (!all.is_empty()).then_some(Value::Object(all));
     if cx.recall(MEMORY) != all.as_ref() {
         cx.remember(MEMORY, all);

@@ -1,6 +1,7 @@
 //! What a pod asks for and what a node can give. Upstream: component-helpers/resource, PodRequests, and
 //! pkg/scheduler/framework, Resource (v1.37).
 
+use kubestep_model::arrange::Gather;
 use kubestep_model::{Container, Pod, Quantity, text::Format};
 use std::{cmp::Ordering, collections::BTreeMap};
 
@@ -114,7 +115,7 @@ fn pod_level(pod: &Pod) -> ResourceList {
     let list =
         requests.and_then(|r| serde_json::from_value::<ResourceList>(r.clone()).ok()).unwrap_or_default();
     let counted = |name: &str| matches!(name, "cpu" | "memory") || name.starts_with("hugepages-");
-    list.into_iter().filter(|(name, _)| counted(name)).collect()
+    list.into_iter().filter(|(name, _)| counted(name)).gather()
 }
 
 /// What a pod asks for in all: its containers and sidecars, or its greediest init step, whichever is more;

@@ -12,7 +12,7 @@ const MOST: usize = 200;
 
 /// The rows, newest first.
 pub(super) fn rows(session: &Session, object: &ObjectRef) -> Vec<AuditRow> {
-    let Some(wanted) = key_of(object) else { return vec![] };
+    let Some(wanted) = key_of(session, object) else { return vec![] };
     let records = &session.history.branches()[session.history.branch()].records;
     let shown = records.partition_point(|r| r.id < session.world().next_record());
     let about = |r: &&std::sync::Arc<Record>| matches!(&r.what, What::Served { key, .. } if *key == wanted);

@@ -2,6 +2,7 @@
 
 use super::Page;
 use kubestep_model::Volume;
+use kubestep_model::arrange::Gather;
 use serde_json::Value;
 
 /// What each source of a volume is, and the fields of it that are shown: title, field, what stands for an absent one.
@@ -57,7 +58,7 @@ pub(super) fn describe(page: &mut Page, volumes: &[Volume], space: &str) {
 /// The source of a persistent volume, where it is one that pods can have too.
 pub(super) fn source_of(page: &mut Page, spec: &Value) {
     let volume = Volume {
-        rest: spec.as_object().into_iter().flatten().map(|(k, v)| (k.clone(), v.clone())).collect(),
+        rest: spec.as_object().into_iter().flatten().map(|(k, v)| (k.clone(), v.clone())).gather(),
         ..Volume::default()
     };
     source(page, &volume);

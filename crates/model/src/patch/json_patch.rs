@@ -3,6 +3,7 @@
 //! What no operation touches keeps its text, order of keys and all, as upstream's does.
 //! Upstream: gopkg.in/evanphx/json-patch, DecodePatch and Apply (v1.37).
 
+use crate::arrange::Gather;
 use std::collections::BTreeMap;
 
 use serde_json::Value;
@@ -73,7 +74,7 @@ fn decode(patch: &str) -> Result<Vec<Operation>, String> {
     for item in items {
         match json::children(item) {
             Children::Map(members) => {
-                operations.push(members.into_iter().map(|(key, text)| (key, raw(text))).collect());
+                operations.push(members.into_iter().map(|(key, text)| (key, raw(text))).gather());
             }
             _ if item == "null" => operations.push(Operation::new()),
             _ => return Err(wrong(item, "jsonpatch.Operation")),
@@ -154,7 +155,7 @@ impl Node {
         if let Node::Raw(text) = self {
             *self = match json::children(text) {
                 Children::Map(members) => {
-                    Node::Map(members.into_iter().map(|(key, text)| (key, raw(text))).collect())
+                    Node::Map(members.into_iter().map(|(key, text)| (key, raw(text))).gather())
                 }
                 Children::List(items) => Node::List(items.into_iter().map(raw).collect()),
                 Children::Scalar => return,

@@ -3,7 +3,7 @@
 //! Upstream: pkg/quota/v1/evaluator/core and k8s.io/apiserver/pkg/quota/v1 (v1.37).
 
 use super::{Amounts, add, limits, qos, requests};
-use crate::arrange::Arrange;
+use crate::arrange::{Arrange, Gather};
 use crate::{Container, Instant, Kind, Object, Pod, Quantity, ResourceQuota, Service, text::Format};
 use serde_json::Value;
 use std::{collections::BTreeMap, time::Duration};
@@ -112,7 +112,7 @@ fn is_extended(name: &str) -> bool {
 fn service_usage(service: &Service) -> Amounts {
     let spec = &service.spec;
     let each = [("services", 1), ("services.nodeports", 0), ("services.loadbalancers", 0)];
-    let mut used: Amounts = each.into_iter().map(|(name, n)| (name.to_owned(), whole(n))).collect();
+    let mut used: Amounts = each.into_iter().map(|(name, n)| (name.to_owned(), whole(n))).gather();
     let ports = i64::try_from(spec.ports.len()).unwrap_or(0);
     match spec.r#type.as_str() {
         "NodePort" => {

@@ -162,7 +162,7 @@ impl Schema {
         for declared in &mut schema.types {
             if let Shape::Struct(fields) = &declared.shape {
                 declared.by_name =
-                    fields.iter().enumerate().map(|(place, field)| (field.name, place)).collect();
+                    fields.iter().enumerate().map(|(place, field)| (field.name, place)).gather();
             }
         }
         schema

@@ -26,6 +26,12 @@ pub(super) struct Node<K, V> {
     pub(super) sides: [Link<K, V>; 2],
 }
 
+/// A node that nobody else holds: a copy if somebody does. Compiled once for each type, not at each use.
+#[inline(never)]
+fn own<K: Clone, V: Clone>(node: &mut Arc<Node<K, V>>) -> &mut Node<K, V> {
+    Arc::make_mut(node)
+}
+
 /// How many entries a tree has.
 pub(super) fn size<K, V>(link: &Link<K, V>) -> usize {
     link.as_ref().map_or(0, |node| node.size as usize)
@@ -89,7 +95,7 @@ pub(super) fn find_mut<'a, K: Borrow<Q> + Clone, V: Clone, Q: Ord + ?Sized>(
 ) -> Option<&'a mut V> {
     find(link, key)?;
     while let Some(node) = link {
-        let node = Arc::make_mut(node);
+        let node = own(node);
         match key.cmp(node.entry.0.borrow()) {
             Ordering::Equal => return Some(&mut node.entry.1),
             order => link = &mut node.sides[usize::from(order == Ordering::Greater)],
@@ -104,7 +110,7 @@ pub(super) fn insert<K: Ord + Clone, V: Clone>(link: &mut Link<K, V>, entry: (K,
         *link = Some(Arc::new(Node::leaf(entry)));
         return None;
     };
-    let node = Arc::make_mut(node);
+    let node = own(node);
     let side = match entry.0.cmp(&node.entry.0) {
         Ordering::Equal => return Some(std::mem::replace(&mut node.entry.1, entry.1)),
         order => usize::from(order == Ordering::Greater),
@@ -126,7 +132,7 @@ pub(super) fn remove<K: Borrow<Q> + Clone, V: Clone, Q: Ord + ?Sized>(
         Ordering::Equal => return take_root(link),
         order => usize::from(order == Ordering::Greater),
     };
-    let taken = remove(&mut Arc::make_mut(root).sides[side], key);
+    let taken = remove(&mut own(root).sides[side], key);
     balance(link);
     taken
 }
@@ -137,7 +143,7 @@ pub(super) fn take_end<K: Clone, V: Clone>(link: &mut Link<K, V>, side: usize) -
     if root.sides[side].is_none() {
         return take_root(link);
     }
-    let taken = take_end(&mut Arc::make_mut(root).sides[side], side);
+    let taken = take_end(&mut own(root).sides[side], side);
     balance(link);
     taken
 }
@@ -147,7 +153,7 @@ pub(super) fn push<K: Clone, V: Clone>(link: &mut Link<K, V>, entry: (K, V), sid
     match link {
         None => *link = Some(Arc::new(Node::leaf(entry))),
         Some(root) => {
-            push(&mut Arc::make_mut(root).sides[side], entry, side);
+            push(&mut own(root).sides[side], entry, side);
             balance(link);
         }
     }
@@ -175,7 +181,7 @@ pub(super) fn nth<K, V>(mut link: &Link<K, V>, mut at: usize) -> Option<&(K, V)>
 /// The entry before which `at` others stand, to be changed.
 pub(super) fn nth_mut<K: Clone, V: Clone>(mut link: &mut Link<K, V>, mut at: usize) -> Option<&mut (K, V)> {
     while let Some(node) = link {
-        let node = Arc::make_mut(node);
+        let node = own(node);
         let Some((side, next)) = way(node, at) else { return Some(&mut node.entry) };
         (link, at) = (&mut node.sides[side], next);
     }
@@ -186,7 +192,7 @@ pub(super) fn nth_mut<K: Clone, V: Clone>(mut link: &mut Link<K, V>, mut at: usi
 pub(super) fn take_nth<K: Clone, V: Clone>(link: &mut Link<K, V>, at: usize) -> Option<(K, V)> {
     let root = link.as_mut()?;
     let Some((side, next)) = way(root, at) else { return take_root(link) };
-    let taken = take_nth(&mut Arc::make_mut(root).sides[side], next);
+    let taken = take_nth(&mut own(root).sides[side], next);
     balance(link);
     taken
 }
@@ -206,7 +212,7 @@ fn take_root<K: Clone, V: Clone>(link: &mut Link<K, V>) -> Option<(K, V)> {
 /// Makes a root right whose sides are, and of which one has lost or won an entry.
 fn balance<K: Clone, V: Clone>(link: &mut Link<K, V>) {
     let Some(root) = link else { return };
-    let root = Arc::make_mut(root);
+    let root = own(root);
     root.resize();
     let weights = [weight(&root.sides[0]), weight(&root.sides[1])];
     let heavy = usize::from(weights[1] > weights[0]);
@@ -222,14 +228,15 @@ fn balance<K: Clone, V: Clone>(link: &mut Link<K, V>) {
 }
 
 /// Makes the child on one side the root.
+#[inline(never)]
 fn rotate<K: Clone, V: Clone>(link: &mut Link<K, V>, side: usize) {
     let Some(mut root) = link.take() else { return };
-    let below = Arc::make_mut(&mut root);
+    let below = own(&mut root);
     let Some(mut child) = below.sides[side].take() else {
         *link = Some(root);
         return;
     };
-    let above = Arc::make_mut(&mut child);
+    let above = own(&mut child);
     below.sides[side] = above.sides[1 - side].take();
     below.resize();
     above.sides[1 - side] = Some(root);

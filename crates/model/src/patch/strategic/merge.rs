@@ -1,5 +1,6 @@
 //! Merging a patch into an object, or one patch into another.
 
+use crate::arrange::Gather;
 use serde_json::{Map, Value};
 
 use super::super::go::{self, GoType, go_type};
@@ -348,7 +349,7 @@ fn without_directives(value: Value) -> Option<Value> {
         Value::Object(map) if map.contains_key(PATCH) => None,
         Value::Object(map) => {
             let kept = map.into_iter().filter_map(|(key, value)| Some((key, without_directives(value)?)));
-            Some(Value::Object(kept.collect()))
+            Some(Value::Object(kept.gather()))
         }
         Value::Array(items) => Some(Value::Array(items.into_iter().filter_map(without_directives).collect())),
         other => Some(other),

@@ -29,7 +29,7 @@ pub(super) static STRUCTS: LazyLock<Structs> = LazyLock::new(|| structs(TABLE));
 /// Reads a table of structs.
 pub(super) fn structs(table: &'static str) -> Structs {
     let structs = table.lines().filter_map(|line| line.split_once(' '));
-    structs.map(|(name, fields)| (name, fields.split(' ').filter_map(field).collect())).collect()
+    structs.map(|(name, fields)| (name, fields.split(' ').filter_map(field).collect())).gather()
 }
 
 fn field(text: &'static str) -> Option<Field> {
