@@ -14,7 +14,8 @@ use crate::{
 use kubestep_lessons::question::Question;
 use kubestep_model::schema::Descriptions;
 use kubestep_protocol::{
-    BranchId, Command, CommandId, Doc, Loaded, LoadedBy, Moment, NodeAct, Notice, Rich, Shared, Stop, Until, Update,
+    BranchId, Command, CommandId, Doc, Loaded, LoadedBy, Moment, NodeAct, Notice, Rich, Shared, Stop, Until,
+    Update,
 };
 use std::{sync::Arc, time::Duration};
 

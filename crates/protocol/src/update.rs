@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    At, BreakItem, Checked, CommandId, Delta, Details, Doc, FieldDoc, Frame, LessonText, Moment, ObjectRef, Rich,
-    Sentence, VerdictKind, Who,
+    At, BreakItem, Checked, CommandId, Delta, Details, Doc, FieldDoc, Frame, LessonText, Moment, ObjectRef,
+    Rich, Sentence, VerdictKind, Who,
 };
 
 /// One answer. A command may have several, or none.
