@@ -1,7 +1,7 @@
 //! Who moves next, the audit tab, and one request to a Service.
 
 use crate::page::{Page, object};
-use kubestep_protocol::{AuditRow, Body, Command, MoveRow, NodeAct, PodAct, Stop, Tab, Update};
+use kubestep_protocol::{AuditRow, Body, Command, MoveRow, NodeAct, Stop, Tab, Update};
 
 fn moves(page: &mut Page) -> Vec<MoveRow> {
     assert_eq!(page.send(Command::Moves), Stop::Finished);
@@ -126,13 +126,6 @@ fn a_request_is_answered_by_one_of_the_pods() {
 
 #[test]
 fn a_request_is_lost_where_the_endpoints_lag_behind() {
-    let mut page = Page::open("P05");
-    let pods: Vec<_> = page.frame().pods.iter().map(|p| (p.object.clone(), p.node)).collect();
-    // A container has ended, and nobody has noticed.
-    for (pod, _) in &pods {
-        page.send(Command::Pod { pod: pod.clone(), act: PodAct::Crash(None, 1) });
-    }
-    assert!(sent(&mut page).starts_with("Connection refused. Pod "), "{}", sent(&mut page));
     let mut page = Page::open("P05");
     for node in ["node-1", "node-2", "node-3"] {
         page.send(Command::Node(NodeAct::Stop(node.into())));

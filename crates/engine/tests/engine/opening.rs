@@ -150,13 +150,14 @@ fn why_leads_from_the_deployment_to_the_registry() {
     assert!(speech.lanes.iter().any(|l| l.name.starts_with("Pod") && l.helps));
     assert!(speech.lanes.iter().any(|l| l.name == "Deployment" && !l.helps));
     assert!(!why.ends.is_empty());
-    for tab in [Tab::Describe, Tab::Yaml, Tab::Events, Tab::History] {
+    for tab in [Tab::Describe, Tab::Yaml, Tab::Events, Tab::History, Tab::Audit] {
         let details = page.select("Deployment", "checkout", tab);
         let filled = match &details.body {
             Body::Describe(text) => text.contains("Name:") && text.contains("Pod Template:"),
             Body::Yaml(lines) => lines.iter().any(|l| l.text.contains("progressDeadlineSeconds: 600")),
             Body::Events(rows) => rows.iter().any(|r| r.reason == "ScalingReplicaSet"),
             Body::History(rows) => rows.len() > 3,
+            Body::Audit(rows) => rows.iter().any(|r| r.agent == "kubectl" && r.code < 300),
             Body::Why(_) => false,
         };
         assert!(filled, "{tab:?}: {:?}", details.body);
