@@ -89,9 +89,9 @@ fn answer(world: &World, service: &Service, drawn: &Endpoint, place: &str, numbe
     let link = Span::Object(object, format!("Pod {}", tail(&pod.metadata.name)));
     let node = &pod.spec.node_name;
     let kubelet = world.process(&ProcessId::Kubelet(node.clone()));
-    if kubelet.is_none_or(|p| p.health == Health::Down) {
+    if kubelet.is_none_or(|p| p.health == Health::Down) || world.faults().cut.contains(&**node) {
         return strong("The connection times out. ").then(link).then(Span::Words(format!(
-            " is on {node}, and {node} is off; the endpoint is still listed as ready."
+            " is on {node}, and {node} cannot be reached; the endpoint is still listed as ready."
         )));
     }
     let runs = world.machines().any(|(name, machine)| name == node && machine.runs(&pod.metadata.uid));
