@@ -22,7 +22,11 @@ fn applied_manifests_are_stored_as_recorded() {
             compared += 1;
             // What a limit range fills in needs the limit range beside it.
             let limited = recorded["metadata"]["annotations"]["kubernetes.io/limit-ranger"].is_string();
-            let beside = if limited { limit_ranges(&session) } else { vec![] };
+            let mut beside = if limited { limit_ranges(&session) } else { vec![] };
+            // A pod's priority stands in its class.
+            let class = &sent["spec"]["priorityClassName"];
+            let classes = documents(&session).into_iter().filter(|d| d["kind"] == "PriorityClass");
+            beside.extend(classes.filter(|d| d["metadata"]["name"] == *class).map(|d| applied(&d)));
             match stored(&beside, &sent) {
                 Ok(ours) => {
                     let (ours, want) = (normal(ours), normal(recorded));

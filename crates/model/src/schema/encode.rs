@@ -115,6 +115,8 @@ mod tests {
             let changes = session["changes"].as_array().into_iter().flatten();
             found.extend(changes.map(|change| change["object"].clone()).filter(Value::is_object));
         }
+        // Kinds that people define have no Go types.
+        found.retain(|o| !o["apiVersion"].as_str().is_some_and(|v| v.contains("example.com/")));
         found
     }
 
