@@ -31,9 +31,9 @@ pub(crate) fn patch(
     if kind == PatchKind::Strategic && turn.spoken.is_some() {
         return Err(refuse::unknown_patch_format());
     }
-    // A patch that was no JSON arrives as its text.
-    if patch.is_string() {
-        if kind == PatchKind::Strategic {
+    // A patch that was no JSON arrives as its text. What opens like an object was sent as it stood; other text is a string.
+    if let Some(text) = patch.as_str() {
+        if kind == PatchKind::Strategic && !text.trim_start().starts_with('{') {
             let text = "json: cannot unmarshal string into Go value of type map[string]interface {}";
             return Err(Status::bad_request(text));
         }

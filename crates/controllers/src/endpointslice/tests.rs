@@ -6,7 +6,8 @@ use crate::endpoints::EndpointsController;
 use kubestep_control::{Change, Controller, Effect, Memory, Progress, Running, Told, View, run};
 use kubestep_model::tree::OrdMap;
 use kubestep_model::{
-    Answer, Body, Dice, Instant, Key, Kind, Node, Object, Reply, Request, Status, Time, Verb,
+    Answer, Body, Dice, EndpointPort, EndpointSlice, Instant, Key, Kind, Node, Object, Reply, Request,
+    Status, Time, Verb,
 };
 use serde_json::{Value, json};
 use std::{
@@ -162,6 +163,10 @@ impl Cluster {
     }
 }
 
+fn ports_of(object: &Object) -> Option<&[EndpointPort]> {
+    object.get::<EndpointSlice>().map(|slice| slice.ports.as_slice())
+}
+
 fn nodes() -> impl Iterator<Item = Object> {
     (1..=9).map(|i| {
         let mut node = Node::default();
@@ -185,15 +190,15 @@ fn play(recording: &Value) -> (States, States) {
         if change["type"] == "DELETED" {
             let mut value = raw.remove(&key).unwrap_or_default();
             read_times(&mut value);
-            let gone = Object::from_value(kind, value).ok().and_then(|o| service_of(&o));
+            let gone = Object::from_value(kind, value).ok();
             if matches!(kind, Kind::Service | Kind::Pod) {
                 cluster.change(key, None);
-            } else if let Some(service) = gone {
-                // Somebody else's garbage collection, or our own deletion seen.
+            } else if let Some(gone) = gone.filter(|o| service_of(o).is_some()) {
+                // Somebody else's garbage collection, or our own deletion seen. A service has a slice for each set of ports.
                 let of: Vec<Key> = cluster
                     .view
                     .objects_of(kind, None)
-                    .filter(|o| service_of(o).as_ref() == Some(&service))
+                    .filter(|o| service_of(o) == service_of(&gone) && ports_of(o) == ports_of(&gone))
                     .map(Object::key)
                     .collect();
                 of.iter().for_each(|key| drop(cluster.view.apply(key, None)));

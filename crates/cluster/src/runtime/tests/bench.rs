@@ -192,10 +192,13 @@ impl Bench {
                 self.put(key.clone(), None);
                 Ok(Answer::Json { value: Arc::default(), warnings: vec![] })
             }
-            Verb::Get { key, .. } => match self.objects.iter().find(|o| o.key() == *key) {
-                Some(object) => given(object.clone()),
-                None => Err(Status::not_found(key.kind, &key.name)),
-            },
+            Verb::Get { key, .. } => {
+                let stored = self.objects.iter().find(|o| o.key() == *key).or_else(|| self.view.object(key));
+                match stored {
+                    Some(object) => given(object.clone()),
+                    None => Err(Status::not_found(key.kind, &key.name)),
+                }
+            }
             _ => Ok(Answer::Json { value: Arc::default(), warnings: vec![] }),
         }
     }
