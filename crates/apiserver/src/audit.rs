@@ -50,7 +50,7 @@ pub(crate) fn of_request(
     let (namespace, asked) = place(verb);
     let name = match reply {
         Ok(Answer::Object { object, .. }) => object.meta().name.clone(),
-        Ok(Answer::Json { .. } | Answer::List { .. }) | Err(_) => asked,
+        Ok(Answer::Json { .. } | Answer::List { .. } | Answer::Chunk { .. }) | Err(_) => asked,
     };
     let code = match reply {
         Err(status) => status.code,

@@ -18,6 +18,39 @@ pub(crate) fn encode(bytes: &[u8]) -> String {
     out
 }
 
+/// Encodes for a URL: with `-` and `_`, without padding. Upstream: encoding/base64, RawURLEncoding.
+pub(crate) fn encode_url(bytes: &[u8]) -> String {
+    encode(bytes).trim_end_matches('=').replace('+', "-").replace('/', "_")
+}
+
+/// Decodes what stood in a URL; the error is the place of the first byte that does not fit.
+pub(crate) fn decode_url(text: &str) -> Result<Vec<u8>, usize> {
+    let mut out = Vec::with_capacity(text.len() / 4 * 3);
+    let (mut bits, mut held) = (0u32, 0usize);
+    for (at, byte) in text.bytes().enumerate().filter(|(_, b)| !matches!(b, b'\r' | b'\n')) {
+        let letter = match byte {
+            b'-' => b'+',
+            b'_' => b'/',
+            b'+' | b'/' => return Err(at),
+            other => other,
+        };
+        let value = LETTERS.iter().position(|l| *l == letter).ok_or(at)?;
+        bits = bits << 6 | u32::try_from(value).unwrap_or(0);
+        held += 1;
+        if held == 4 {
+            out.extend_from_slice(&bits.to_be_bytes()[1..]);
+            (bits, held) = (0, 0);
+        }
+    }
+    if held == 1 {
+        return Err(text.len().saturating_sub(1));
+    }
+    if held > 1 {
+        out.extend_from_slice(&(bits << (6 * (4 - held))).to_be_bytes()[1..held]);
+    }
+    Ok(out)
+}
+
 /// Decodes; the error is the place of the first byte that does not fit.
 pub(crate) fn decode(text: &str) -> Result<Vec<u8>, usize> {
     let bytes: Vec<(usize, u8)> =
@@ -75,6 +108,11 @@ mod tests {
     fn reads_what_it_writes_and_says_where_it_cannot() {
         for text in ["", "a", "ab", "abc", "abcd", "hello world"] {
             assert_eq!(decode(&encode(text.as_bytes())).as_deref(), Ok(text.as_bytes()), "{text}");
+            assert_eq!(decode_url(&encode_url(text.as_bytes())).as_deref(), Ok(text.as_bytes()), "{text}");
+        }
+        assert_eq!(encode_url(&[0xfb, 0xff]), "-_8");
+        for (wrong, at) in [("AAAA+AAA", 4), ("AAAAA", 4), ("AA=", 2), ("A", 0)] {
+            assert_eq!(decode_url(wrong), Err(at), "{wrong}");
         }
         assert_eq!(decode("aGVs\nbG8=\n"), Ok(b"hello".to_vec()));
         assert_eq!(decode("abc"), Err(3));

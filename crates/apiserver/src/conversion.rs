@@ -41,6 +41,9 @@ pub(crate) fn reply(reply: Reply, shown: &dyn Fn(&Object) -> Object) -> Reply {
         Answer::List { items, revision } => {
             Answer::List { items: items.iter().map(shown).collect(), revision }
         }
+        Answer::Chunk { items, revision, next, remaining } => {
+            Answer::Chunk { items: items.iter().map(shown).collect(), revision, next, remaining }
+        }
         json @ Answer::Json { .. } => json,
     })
 }

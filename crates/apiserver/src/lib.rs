@@ -8,6 +8,7 @@ mod apply;
 mod audit;
 mod base64;
 mod bootstrap;
+mod chunk;
 pub mod conversion;
 mod create;
 mod decode;

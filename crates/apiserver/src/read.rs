@@ -22,7 +22,7 @@ pub(crate) fn get(turn: &mut Turn<'_>, key: &Key, subresource: Subresource) -> R
     }
 }
 
-/// LIST, filtered by labels and fields.
+/// LIST, filtered by labels and fields; whole and new, if nothing else is asked for.
 pub(crate) fn list(
     turn: &Turn<'_>,
     kind: Kind,
@@ -30,6 +30,9 @@ pub(crate) fn list(
     labels: Option<&Selector>,
     fields: Option<&FieldSelector>,
 ) -> Reply {
+    if let Some(options) = &turn.list {
+        return crate::chunk::list(turn, kind, namespace, labels, fields, options);
+    }
     let items = select(turn, kind, namespace, labels, fields)?;
     Ok(Answer::List { items, revision: turn.store.revision() })
 }
@@ -42,6 +45,17 @@ pub(crate) fn select(
     labels: Option<&Selector>,
     fields: Option<&FieldSelector>,
 ) -> Result<Vec<Object>, Status> {
+    check_fields(turn, kind, fields)?;
+    let all = turn.store.list(kind, namespace);
+    Ok(all.filter(|object| fits(turn, object, labels, fields)).cloned().collect())
+}
+
+/// Whether a kind knows the fields that a selector names.
+pub(crate) fn check_fields(
+    turn: &Turn<'_>,
+    kind: Kind,
+    fields: Option<&FieldSelector>,
+) -> Result<(), Status> {
     if let Some(fields) = fields {
         for (field, _, _) in fields.terms() {
             let defined = turn.spoken.as_ref().is_some_and(|s| s.selectable().contains(&field));
@@ -51,11 +65,18 @@ pub(crate) fn select(
             }
         }
     }
-    let wanted = |object: &&Object| {
-        labels.is_none_or(|l| l.matches(&object.meta().labels))
-            && fields.is_none_or(|f| f.is_empty() || f.matches(&fields_of(turn, object)))
-    };
-    Ok(turn.store.list(kind, namespace).filter(wanted).cloned().collect())
+    Ok(())
+}
+
+/// Whether an object has these labels and fields.
+pub(crate) fn fits(
+    turn: &Turn<'_>,
+    object: &Object,
+    labels: Option<&Selector>,
+    fields: Option<&FieldSelector>,
+) -> bool {
+    labels.is_none_or(|l| l.matches(&object.meta().labels))
+        && fields.is_none_or(|f| f.is_empty() || f.matches(&fields_of(turn, object)))
 }
 
 /// The fields that a field selector of a kind may name, besides name and namespace.

@@ -61,6 +61,7 @@ pub fn serve(
         by: None,
         rewrite: false,
         user: request.user.clone(),
+        list: request.list.clone(),
     };
     let reply = match allowed(&turn.store, request) {
         Err(status) => Err(status),
@@ -126,7 +127,9 @@ fn with_owners(turn: &Turn<'_>, request: &Request, mut answer: Answer) -> Answer
     if request.owners {
         match &mut answer {
             Answer::Object { object, .. } => apply::show_owners(turn, object),
-            Answer::List { items, .. } => items.iter_mut().for_each(|o| apply::show_owners(turn, o)),
+            Answer::List { items, .. } | Answer::Chunk { items, .. } => {
+                items.iter_mut().for_each(|o| apply::show_owners(turn, o))
+            }
             Answer::Json { .. } => {}
         }
     }

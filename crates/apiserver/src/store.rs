@@ -157,6 +157,60 @@ impl Store {
         self.log.get(usize::try_from(index).ok()?).map(|entry| &**entry)
     }
 
+    /// The objects of a kind as they were at a revision, if the log still tells; other kinds are as they are.
+    ///
+    /// An object that was there from the start, was never written and is gone has the first revision of the log as its
+    /// resource version: what it had is not remembered.
+    pub(crate) fn at(&self, kind: Kind, revision: Revision) -> Option<Store> {
+        if revision < self.compacted {
+            return None;
+        }
+        let since: Vec<&LogEntry> = self.log_after(revision).filter(|e| e.key.kind == kind).collect();
+        let mut past = self.clone();
+        for entry in since.iter().rev() {
+            past.undo(entry, self.before(entry));
+        }
+        past.revision = revision;
+        Some(past)
+    }
+
+    /// Takes one write back; `before` is what it wrote over.
+    fn undo(&mut self, write: &LogEntry, before: Option<Object>) {
+        if let Some(own) = rbac::builtin(&write.key) {
+            // Such an object is there without being stored, unless it was deleted.
+            let dropped = Arc::make_mut(&mut self.dropped);
+            dropped.retain(|key| *key != write.key);
+            if before.is_none() {
+                dropped.push(write.key.clone());
+            }
+            if before.as_ref() == Some(own) {
+                self.objects.remove(&write.key);
+                return;
+            }
+        }
+        match before {
+            Some(object) => self.objects.insert(write.key.clone(), object),
+            None => self.objects.remove(&write.key),
+        };
+    }
+
+    /// The object that a write wrote over, as it was.
+    fn before(&self, write: &LogEntry) -> Option<Object> {
+        let mut old = write.old.clone()?;
+        if write.new.is_some() {
+            return Some(old);
+        }
+        let earlier = (self.compacted + 1..write.revision).rev().filter_map(|revision| self.entry(revision));
+        if let Some(last) = earlier.into_iter().find(|entry| entry.key == write.key) {
+            return last.new.clone();
+        }
+        if let Some(own) = rbac::builtin(&write.key) {
+            return Some(own.clone());
+        }
+        old.meta_mut().resource_version = self.compacted.to_string();
+        Some(old)
+    }
+
     /// Puts objects that are there from the start: no admission, no validation, no log.
     pub fn seed(&mut self, objects: impl IntoIterator<Item = Object>) {
         for mut object in objects {

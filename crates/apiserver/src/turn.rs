@@ -46,6 +46,8 @@ pub(crate) struct Turn<'a> {
     pub(crate) rewrite: bool,
     /// In whose name it is asked, if not in the program's own.
     pub(crate) user: Option<Arc<kubestep_model::User>>,
+    /// How much of a list is wanted, and of which time.
+    pub(crate) list: Option<Arc<kubestep_model::ListOptions>>,
 }
 
 impl Turn<'_> {

@@ -322,7 +322,9 @@ fn create_verb(object: Object) -> Verb {
 fn any_object(answer: Answer) -> Result<Object, Status> {
     match answer {
         Answer::Object { object, .. } => Ok(object),
-        Answer::List { .. } | Answer::Json { .. } => Err(Status::bad_request("the answer is not an object")),
+        Answer::List { .. } | Answer::Chunk { .. } | Answer::Json { .. } => {
+            Err(Status::bad_request("the answer is not an object"))
+        }
     }
 }
 

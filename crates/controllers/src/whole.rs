@@ -28,7 +28,9 @@ fn read<W: Whole>(reply: Reply) -> Result<W, Status> {
         Answer::Object { object, .. } => {
             W::read(&object).ok_or_else(|| Status::bad_request("the answer is of another kind"))
         }
-        Answer::List { .. } | Answer::Json { .. } => Err(Status::bad_request("the answer is not an object")),
+        Answer::List { .. } | Answer::Chunk { .. } | Answer::Json { .. } => {
+            Err(Status::bad_request("the answer is not an object"))
+        }
     }
 }
 

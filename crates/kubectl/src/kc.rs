@@ -3,7 +3,8 @@
 
 use crate::fault::Fault;
 use kubestep_model::{
-    Answer, Instant, Key, Kind, Object, Reply, Request, Revision, Status, Subresource, User, Verb,
+    Answer, Instant, Key, Kind, ListOptions, Object, Reply, Request, Revision, Status, Subresource, User,
+    Verb,
     client::{Chunk, ClientAsk, ClientProgress, ClientTold, ClientTurn, Span, Stream, WatchEvent},
     text::{FieldSelector, Selector},
 };
@@ -49,6 +50,8 @@ pub struct Kc<'a> {
     pub user: Option<Arc<User>>,
     /// Whether everything that is read shows who owns which fields.
     pub owners: bool,
+    /// At most so many objects come with one answer to a list; 0: all. Set by the commands that have `--chunk-size`.
+    pub limit: i64,
 }
 
 impl<'a> Kc<'a> {
@@ -76,6 +79,7 @@ impl<'a> Kc<'a> {
             field_manager: None,
             user: None,
             owners: false,
+            limit: 0,
         }
     }
 
@@ -108,6 +112,7 @@ impl<'a> Kc<'a> {
         self.unknown_fields = true;
         self.defined = None;
         self.owners = false;
+        self.limit = 0;
     }
 
     /// How many pieces were printed so far.
@@ -192,7 +197,7 @@ impl<'a> Kc<'a> {
     pub fn ask_object(&mut self, request: impl Into<Request>) -> Flow<Result<Object, Status>> {
         Ok(self.ask(request)?.and_then(|answer| match answer {
             Answer::Object { object, .. } => Ok(object),
-            Answer::List { .. } | Answer::Json { .. } => {
+            Answer::List { .. } | Answer::Chunk { .. } | Answer::Json { .. } => {
                 Err(Status::bad_request("the answer is not an object"))
             }
         }))
@@ -203,7 +208,7 @@ impl<'a> Kc<'a> {
         self.ask_object(Verb::Get { key, subresource: Subresource::None })
     }
 
-    /// Lists a kind, in one namespace or (`None`) in all, with the list's revision.
+    /// Lists a kind, in one namespace or (`None`) in all, with the list's revision; chunk by chunk, if there is a limit.
     pub fn list(
         &mut self,
         kind: Kind,
@@ -211,12 +216,47 @@ impl<'a> Kc<'a> {
         labels: Option<Selector>,
         fields: Option<FieldSelector>,
     ) -> Flow<Result<(Vec<Object>, Revision), Status>> {
-        Ok(self.ask(Verb::List { kind, namespace, labels, fields })?.and_then(|answer| match answer {
-            Answer::List { items, revision } => Ok((items, revision)),
-            Answer::Object { .. } | Answer::Json { .. } => {
-                Err(Status::bad_request("the answer is not a list"))
+        let (items, end) = self.chunks(Verb::List { kind, namespace, labels, fields })?;
+        Ok(end.map(|revision| (items, revision)))
+    }
+
+    /// As [`Kc::list`], of a kind that kubectl lists without chunks.
+    pub fn list_whole(
+        &mut self,
+        kind: Kind,
+        namespace: Option<Arc<str>>,
+        labels: Option<Selector>,
+        fields: Option<FieldSelector>,
+    ) -> Flow<Result<(Vec<Object>, Revision), Status>> {
+        let limit = std::mem::take(&mut self.limit);
+        let listed = self.list(kind, namespace, labels, fields);
+        self.limit = limit;
+        listed
+    }
+
+    /// What all chunks of a list hold, and the list's revision; or the refusal that ended it, after what came before.
+    ///
+    /// Upstream: cli-runtime/pkg/resource, FollowContinue.
+    pub fn chunks(&mut self, verb: Verb) -> Flow<(Vec<Object>, Result<Revision, Status>)> {
+        let mut all = vec![];
+        let mut options = ListOptions { limit: self.limit, ..ListOptions::default() };
+        loop {
+            let list = (options.limit != 0).then(|| Arc::new(options.clone()));
+            match self.ask(Request { list, ..verb.clone().into() })? {
+                Ok(Answer::List { items, revision }) => {
+                    all.extend(items);
+                    return Ok((all, Ok(revision)));
+                }
+                Ok(Answer::Chunk { items, next, .. }) => {
+                    all.extend(items);
+                    options.continue_token = next;
+                }
+                Ok(Answer::Object { .. } | Answer::Json { .. }) => {
+                    return Ok((all, Err(Status::bad_request("the answer is not a list"))));
+                }
+                Err(status) => return Ok((all, Err(status))),
             }
-        }))
+        }
     }
 
     /// The next events of a kind after a revision; none when `until` came first.

@@ -56,7 +56,7 @@ pub struct Read {
 pub fn look_for_kinds(kc: &mut Kc<'_>, read: &Read) -> Flow<()> {
     const DEFINITION: Kind = Kind::other("apiextensions.k8s.io", "CustomResourceDefinition");
     if read.unknown {
-        let _known = kc.list(DEFINITION, None, None, None)?;
+        let _known = kc.list_whole(DEFINITION, None, None, None)?;
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use crate::{
     manifest, resources,
 };
 use kubestep_model::{
-    Key, Kind, Object, Reason, Revision, Status,
+    Key, Kind, Object, Reason, Revision, Status, Verb,
     text::{FieldSelector, Selector, go::quote},
 };
 use std::sync::Arc;
@@ -239,17 +239,18 @@ pub fn by_kind(kc: &mut Kc<'_>, select: &Select, kinds: &[Kind]) -> Flow<Found> 
     for &kind in kinds {
         let everywhere = select.all_namespaces || !kind.namespaced();
         let namespace = (!everywhere).then(|| kc.namespace.clone());
-        let listed = match (&labels, &fields) {
-            (Ok(labels), Ok(fields)) => kc.list(kind, namespace, labels.clone(), fields.clone())?,
-            // What is no selector is refused by the API server.
-            (Err(why), _) | (_, Err(why)) => Err(Status::bad_request(why.clone())),
-        };
-        match listed {
-            Ok((items, revision)) => {
-                found.lists.push((kind, revision));
-                let info = |object: Object| Info { key: object.key(), object, source: String::new() };
-                found.infos.extend(items.into_iter().map(info));
+        let (items, end) = match (&labels, &fields) {
+            (Ok(labels), Ok(fields)) => {
+                let (labels, fields) = (labels.clone(), fields.clone());
+                kc.chunks(Verb::List { kind, namespace, labels, fields })?
             }
+            // What is no selector is refused by the API server.
+            (Err(why), _) | (_, Err(why)) => (vec![], Err(Status::bad_request(why.clone()))),
+        };
+        let info = |object: Object| Info { key: object.key(), object, source: String::new() };
+        found.infos.extend(items.into_iter().map(info));
+        match end {
+            Ok(revision) => found.lists.push((kind, revision)),
             Err(status) => found.faults.push(not_listed(status, kind, select).into()),
         }
     }

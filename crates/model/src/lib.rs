@@ -37,7 +37,7 @@ pub use status::{Cause, Reason, Status};
 pub use text::{IntOrString, LabelSelector, Quantity};
 pub use time::{Instant, MicroTime, Time};
 pub use verb::{
-    Answer, Body, DeleteOptions, PatchKind, Propagation, Reply, Request, Subresource, User, Verb,
+    Answer, Body, DeleteOptions, ListOptions, PatchKind, Propagation, Reply, Request, Subresource, User, Verb,
 };
 pub use whole::Whole;
 

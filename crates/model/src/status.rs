@@ -2,6 +2,7 @@
 
 use crate::Kind;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// Why a request was refused, in the API's own words. Upstream: metav1.StatusReason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -39,7 +40,7 @@ pub struct Cause {
 }
 
 /// A refusal. Upstream: metav1.Status as built by apimachinery/pkg/api/errors.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct Status {
     pub code: u16,
@@ -50,12 +51,34 @@ pub struct Status {
     pub about: Option<(String, String, String)>,
     /// For 429: after how many seconds to try again.
     pub retry_after: Option<i64>,
+    /// For 410 to a chunk: where the list can go on all the same, as it is now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+}
+
+/// Worlds are compared by this text; what is rarely there is left out where it is not.
+impl fmt::Debug for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Status");
+        shown
+            .field("code", &self.code)
+            .field("reason", &self.reason)
+            .field("message", &self.message)
+            .field("causes", &self.causes)
+            .field("about", &self.about)
+            .field("retry_after", &self.retry_after);
+        if let Some(next) = &self.next {
+            shown.field("next", next);
+        }
+        shown.finish()
+    }
 }
 
 impl Status {
     /// A refusal with a message and nothing more.
     pub fn new(code: u16, reason: Reason, message: impl Into<String>) -> Self {
-        Status { code, reason, message: message.into(), causes: vec![], about: None, retry_after: None }
+        let message = message.into();
+        Status { code, reason, message, causes: vec![], about: None, retry_after: None, next: None }
     }
 
     fn of(code: u16, reason: Reason, kind: Kind, name: &str, message: String) -> Self {

@@ -2,7 +2,7 @@
 
 use crate::{Key, Kind, Object, Revision, Status, text::FieldSelector, text::Selector};
 use serde_json::Value;
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 /// A part of an object that is read or written on its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -132,8 +132,21 @@ pub enum Verb {
     },
 }
 
+/// How much of a list is wanted, and of which time. Upstream: meta/internalversion, ListOptions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ListOptions {
+    /// At most so many objects; all if it is not above zero.
+    pub limit: i64,
+    /// Where the chunk before stopped, in the API server's own words; empty at the start.
+    pub continue_token: String,
+    /// As old or as new as this; empty for the newest.
+    pub resource_version: String,
+    /// `Exact`, `NotOlderThan` or empty.
+    pub resource_version_match: String,
+}
+
 /// One request with the query that all writes share.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct Request {
     /// What is asked.
     pub verb: Verb,
@@ -151,6 +164,31 @@ pub struct Request {
     pub review: Option<Arc<str>>,
     /// Whether what is read shows who owns which fields (`managedFields`).
     pub owners: bool,
+    /// For a list: how much of it, and of which time.
+    pub list: Option<Arc<ListOptions>>,
+}
+
+/// Worlds are compared by this text. A limit follows from the line that asks, which stands there too, so a list that
+/// fits into its first chunk looks as one without a limit.
+impl fmt::Debug for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Request");
+        shown
+            .field("verb", &self.verb)
+            .field("dry_run", &self.dry_run)
+            .field("strict", &self.strict)
+            .field("field_manager", &self.field_manager)
+            .field("force", &self.force)
+            .field("user", &self.user)
+            .field("review", &self.review)
+            .field("owners", &self.owners);
+        let more =
+            |list: &&Arc<ListOptions>| ListOptions { limit: list.limit, ..Default::default() } != ***list;
+        if let Some(list) = self.list.as_ref().filter(more) {
+            shown.field("list", list);
+        }
+        shown.finish()
+    }
 }
 
 /// Somebody who asks.
@@ -173,6 +211,7 @@ impl From<Verb> for Request {
             user: None,
             review: None,
             owners: false,
+            list: None,
         }
     }
 }
@@ -235,6 +274,8 @@ pub enum Answer {
     Object { object: Object, warnings: Vec<String> },
     /// A list at a revision, sorted by namespace and name.
     List { items: Vec<Object>, revision: Revision },
+    /// A part of a list; the rest is asked for with `next`. How many remain is not said where a selector was given.
+    Chunk { items: Vec<Object>, revision: Revision, next: String, remaining: Option<u64> },
     /// An answer that is no stored object: a Scale, a Status of success, a token.
     Json { value: Arc<Value>, warnings: Vec<String> },
 }

@@ -96,7 +96,9 @@ fn is_new(request: &Request, reply: &Reply, at: Instant, store: &Store) -> bool 
 fn objects(reply: &Reply) -> Vec<Value> {
     match reply {
         Ok(Answer::Object { object, .. }) => vec![object.to_value()],
-        Ok(Answer::List { items, .. }) => items.iter().map(Object::to_value).collect(),
+        Ok(Answer::List { items, .. } | Answer::Chunk { items, .. }) => {
+            items.iter().map(Object::to_value).collect()
+        }
         Ok(Answer::Json { value, .. }) => vec![(**value).clone()],
         Err(_) => vec![],
     }
@@ -174,14 +176,18 @@ fn query(command: &str, request: &Request) -> Vec<String> {
     }
     match &request.verb {
         Verb::List { labels, fields, .. } => {
+            let list = request.list.as_deref();
+            if let Some(token) = list.map(|l| l.continue_token.as_str()).filter(|token| !token.is_empty()) {
+                query.push(format!("continue={token}"));
+            }
             if let Some(fields) = fields {
                 query.push(format!("fieldSelector={}", escape(&fields.to_string())));
             }
             if let Some(labels) = labels.as_ref().map(ToString::to_string).filter(|l| !l.is_empty()) {
                 query.push(format!("labelSelector={}", escape(&labels)));
             }
-            if matches!(verb, "get" | "describe") {
-                query.push("limit=500".to_owned());
+            if let Some(limit) = list.map(|l| l.limit).filter(|limit| *limit != 0) {
+                query.push(format!("limit={limit}"));
             }
         }
         Verb::Create { .. } | Verb::Replace { .. } | Verb::Patch { .. } => {

@@ -176,7 +176,7 @@ fn decode(text: &str) -> String {
 pub(super) fn object_of(reply: Reply) -> Result<Option<Object>, Box<Status>> {
     match reply? {
         Answer::Object { object, .. } => Ok(Some(object)),
-        Answer::List { .. } | Answer::Json { .. } => Ok(None),
+        Answer::List { .. } | Answer::Chunk { .. } | Answer::Json { .. } => Ok(None),
     }
 }
 

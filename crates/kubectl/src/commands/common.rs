@@ -16,6 +16,14 @@ use kubestep_model::{
 use serde_json::Value;
 use std::{collections::BTreeMap, sync::Arc};
 
+/// How many objects come with one answer to a list. Upstream: cmdutil.DefaultChunkSize.
+pub(super) const CHUNK_SIZE: i64 = 500;
+
+/// `--chunk-size`; 0 for everything at once.
+pub(super) fn chunk_size(args: &Args) -> i64 {
+    args.int("chunk-size").unwrap_or(CHUNK_SIZE)
+}
+
 /// `-f`.
 pub(super) const FILENAME: Flag = short("filename", 'f', Takes::List);
 /// `-R`.

@@ -207,7 +207,7 @@ fn uid(answer: &Answer) -> Arc<str> {
         Answer::Json { value, .. } => {
             value.pointer("/details/uid").and_then(Value::as_str).unwrap_or_default().into()
         }
-        Answer::List { .. } => "".into(),
+        Answer::List { .. } | Answer::Chunk { .. } => "".into(),
     }
 }
 

@@ -24,6 +24,7 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
         return Err(kc.fail("You must specify the type of resource to describe. Use \"kubectl api-resources\" for a complete list of supported resources.\n"));
     }
     let select = Select { types_alone: true, ..Select::from(args, &args.words) };
+    kc.limit = common::chunk_size(args);
     let found = select::find(kc, &select)?;
     let events = args.on_or("show-events", found.infos.len() <= 1 && found.faults.is_empty());
     let mut faults = found.faults;

@@ -70,6 +70,7 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
         skip_after: args.int("skip-wait-for-delete-timeout").unwrap_or(0),
         dry: DryRun::of(kc, args)?,
     };
+    kc.limit = common::chunk_size(args);
     let nodes = cordon::nodes(kc, args, "drain NODE")?;
     if cordon::mark(kc, &nodes, true, how.dry)? != 0 {
         return Ok(1);

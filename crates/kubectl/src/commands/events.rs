@@ -1,6 +1,6 @@
 //! `kubectl events`. Upstream: kubectl/pkg/cmd/events (v1.37).
 
-use super::common::{OUTPUT, TEMPLATE};
+use super::common::{self, OUTPUT, TEMPLATE};
 use crate::{
     args::{Args, Flag, Takes, flag, short},
     describe::interval,
@@ -78,6 +78,8 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     }
     let everywhere = args.on("all-namespaces");
     let mut screen = Screen { types, everywhere, heads: !args.on("no-headers") };
+    // Whatever the flag says. A watch begins with everything there is.
+    kc.limit = if args.on("watch") { 0 } else { common::CHUNK_SIZE };
     let namespace = (!everywhere).then(|| kc.namespace.clone());
     let (items, revision) = match kc.list(Kind::Event, namespace.clone(), None, fields.clone())? {
         Ok(found) => found,

@@ -72,8 +72,11 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     kc.owners = args.on("show-managed-fields") && !format.is_human();
     let select = Select { types_alone: true, ..Select::from(args, &args.words) };
     if args.on("watch") || args.on("watch-only") {
+        kc.limit = common::chunk_size(args);
         return watch::run(kc, args, &format, &select);
     }
+    // What is to be sorted has to be there at once.
+    kc.limit = if args.text_or_empty("sort-by").is_empty() { common::chunk_size(args) } else { 0 };
     let mut found = select::find(kc, &select)?;
     if args.on("ignore-not-found") {
         found.faults.retain(|fault| !common::is_not_found(fault));

@@ -128,7 +128,7 @@ fn size(answer: &Answer) -> Option<i64> {
     match answer {
         Answer::Json { value, .. } => value.pointer("/spec/replicas").and_then(Value::as_i64),
         Answer::Object { object, .. } => object.to_value().pointer("/spec/replicas").and_then(Value::as_i64),
-        Answer::List { .. } => None,
+        Answer::List { .. } | Answer::Chunk { .. } => None,
     }
 }
 
@@ -144,7 +144,9 @@ fn checked(
     let mut scale = match answer {
         Ok(Answer::Json { value, .. }) => (*value).clone(),
         Ok(Answer::Object { object, .. }) => object.to_value(),
-        Ok(Answer::List { .. }) => return Ok(Err(Status::bad_request("the answer is not a scale").into())),
+        Ok(Answer::List { .. } | Answer::Chunk { .. }) => {
+            return Ok(Err(Status::bad_request("the answer is not a scale").into()));
+        }
         Err(status) => return Ok(Err(status.into())),
     };
     let expected =

@@ -73,8 +73,12 @@ fn backend(kc: &mut Kc<'_>, namespace: &Arc<str>, backend: &Value) -> Flow<Strin
     let (name, number) = (target.text("name"), target.int("port.number"));
     let port = if number == 0 { target.text("port.name").to_owned() } else { number.to_string() };
     let labels = Labels::from([("kubernetes.io/service-name".to_owned(), name.to_owned())]);
-    let slices =
-        kc.list(Kind::EndpointSlice, Some(namespace.clone()), Some(Selector::from_labels(&labels)), None)?;
+    let slices = kc.list_whole(
+        Kind::EndpointSlice,
+        Some(namespace.clone()),
+        Some(Selector::from_labels(&labels)),
+        None,
+    )?;
     let found = kc.get(Key::new(Kind::Service, namespace.clone(), name))?;
     let (slices, found) = match (slices, found) {
         (Err(status), _) | (_, Err(status)) => {

@@ -18,7 +18,7 @@ pub(super) fn describe(
 ) -> Flow<Result<(), Fault>> {
     let (meta, spec) = (&o.metadata, &o.spec);
     let labels = Labels::from([("kubernetes.io/service-name".to_owned(), meta.name.to_string())]);
-    let listed = kc.list(
+    let listed = kc.list_whole(
         Kind::EndpointSlice,
         Some(meta.namespace.clone()),
         Some(Selector::from_labels(&labels)),
