@@ -1,8 +1,9 @@
 //! The world as a whole.
 
 use crate::{Act, FaultAct, Latencies, NodeSpec, ProcessId, Registry, Settings, Start, World};
+use kubestep_apiserver::Actor;
 use kubestep_model::{
-    Body, Instant, Key, Kind, Node, Request, Verb,
+    Body, Instant, Key, Kind, Node, PatchKind, Request, Verb,
     client::{Client, ClientAsk, ClientProgress, ClientTurn},
     defined::DEFINITION,
 };
@@ -89,6 +90,44 @@ fn a_held_watch_that_is_too_old_lists_again() {
     // From now on it is told of each change again.
     play(&mut world, vec![map("last")], 5);
     assert!(manager(&world).view.object(&key("last")).is_some());
+}
+
+#[test]
+fn a_watch_that_is_held_for_longer_than_the_log_lists_again() {
+    let mut world = World::boot(&start());
+    let watch =
+        |held| Act::Fault(FaultAct::Hold { process: ProcessId::Manager, kind: Kind::ConfigMap, held });
+    world.act(watch(true));
+    play(&mut world, vec![create(Kind::ConfigMap, json!({"metadata": {"name": "kept"}}))], 5);
+    world.act(watch(false));
+    pass(&mut world, 5);
+    let key = Key::new(Kind::ConfigMap, "default", "kept");
+    let manager = |world: &World| world.process(&ProcessId::Manager).expect("it runs").clone();
+    assert!(manager(&world).view.object(&key).is_some(), "the log still held it");
+
+    world.act(watch(true));
+    let delete = Verb::Delete { key: key.clone(), options: Default::default() }.into();
+    play(&mut world, vec![delete], 5);
+    assert_eq!(manager(&world).behind(Kind::ConfigMap), 1);
+    let who = Actor { user_agent: "kubectl".into(), user: "kubernetes-admin".into() };
+    for i in 0..=kubestep_apiserver::LOG_LENGTH {
+        let label = json!({"metadata": {"labels": {"n": i.to_string()}}});
+        let patch = Verb::Patch {
+            key: Key::new(Kind::Namespace, "", "default"),
+            subresource: Default::default(),
+            kind: PatchKind::Merge,
+            patch: label.into(),
+        };
+        let (now, settings) = (world.now, world.settings.clone());
+        let served =
+            kubestep_apiserver::serve(&world.store, &patch.into(), &who, now, &mut world.dice, &settings);
+        served.reply.expect("written");
+        world.store = served.store;
+    }
+    let on = world.act(watch(false));
+    assert!(format!("{:?}", on.what).contains("410 Gone"), "{on:?}");
+    pass(&mut world, 5);
+    assert!(manager(&world).view.object(&key).is_none(), "the list tells that it is gone");
 }
 
 #[test]

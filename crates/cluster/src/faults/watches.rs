@@ -53,12 +53,24 @@ impl World {
             .iter()
             .filter(|(process, kind)| process == id && !self.faults.holds(id, *kind))
             .map(|(_, kind)| *kind)
+            .chain(self.overrun(id))
             .collect();
         for kind in &old {
             self.faults.too_old.remove(&(id.clone(), *kind));
             self.list_again(id, *kind);
         }
         !old.is_empty()
+    }
+
+    /// The watches of a process that may go on, and whose next change has left the log while they waited.
+    /// Upstream: etcd3, interpretWatchError, `too old resource version` (v1.37).
+    fn overrun(&self, id: &ProcessId) -> Vec<Kind> {
+        let oldest = self.store.oldest_revision();
+        let Some(process) = self.processes.get(id) else { return vec![] };
+        let left = |inbox: &Vector<Arc<Arrival>>| inbox.front().is_some_and(|a| a.entry.revision <= oldest);
+        let waits =
+            process.inbox.iter().filter(|(kind, inbox)| left(inbox) && !self.faults.holds(id, **kind));
+        waits.map(|(kind, _)| *kind).collect()
     }
 
     pub(super) fn deafen(&mut self, process: ProcessId, deaf: bool) -> String {
