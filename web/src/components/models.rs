@@ -18,13 +18,17 @@ pub(crate) struct Props {
 pub(crate) fn ModelsDialog(props: &Props) -> Html {
     let version =
         props.hello.as_ref().map(|h| format!("{}; Kubestep {}", h.models, h.version)).unwrap_or_default();
-    let length = |ms: u64| if ms < 1000 { format!("{ms} ms") } else { age(ms) };
+    let length = |us: u64| match us {
+        1_000_000.. => age(us / 1000),
+        _ if us % 1000 == 0 => format!("{} ms", us / 1000),
+        _ => format!("{}.{} ms", us / 1000, us % 1000 / 100),
+    };
     html! {
         <Sheet name="What is modelled" close="menu-models">
                 <p>{format!("{version}. ")}{"Kubestep is a simulator of Kubernetes’ control loops. FIDELITY.md lists for each mechanism whether it is as upstream, simplified or absent."}</p>
                 <p>{"Everything takes time. These are the lengths of what happens once, before jitter; back-offs, deadlines and other constants of Kubernetes are never shortened."}</p>
                 <dl class="keymap scroll" tabindex="0">
-                    { for props.latencies.iter().map(|(what, ms)| html! { <><dt>{length(*ms)}</dt><dd>{what.clone()}</dd></> }) }
+                    { for props.latencies.iter().map(|(what, us)| html! { <><dt>{length(*us)}</dt><dd>{what.clone()}</dd></> }) }
                 </dl>
         </Sheet>
     }

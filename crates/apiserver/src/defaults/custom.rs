@@ -97,6 +97,11 @@ pub(super) fn custom(custom: &mut Custom) {
         }
         _ => {}
     }
+    if matches!(kind, "PersistentVolumeClaim" | "PersistentVolume")
+        && let Value::Object(status) = custom.rest.entry("status").or_insert_with(|| json!({}))
+    {
+        fill(status, json!({"phase": "Pending"}));
+    }
     if kind == "Job" && custom.metadata.labels.is_empty() {
         let labels = spec_of(custom).map(|s| s["template"]["metadata"]["labels"].clone()).unwrap_or_default();
         custom.metadata.labels = serde_json::from_value(labels).unwrap_or_default();
@@ -306,9 +311,9 @@ fn limit_range(spec: &mut Map<String, Value>) {
             for amount in
                 limit.get_mut(part).and_then(Value::as_object_mut).into_iter().flat_map(|m| m.values_mut())
             {
-                if let Ok(quantity) = serde_json::from_value::<Quantity>(amount.clone())
-                    && let (rounded, false) = quantity.round_up(-3)
-                {
+                let Ok(quantity) = serde_json::from_value::<Quantity>(amount.clone()) else { continue };
+                let (rounded, exact) = quantity.round_up(-3);
+                if !exact || amount.is_number() {
                     *amount = rounded.to_string().into();
                 }
             }
