@@ -5,7 +5,7 @@ use crate::{
     session::{Session, key_of},
 };
 use kubestep_cluster::{ChangeRef, Record, What};
-use kubestep_insight::{Kind, kind, settled};
+use kubestep_insight::{Kind, idle, kind};
 use kubestep_lessons::question::Question;
 use kubestep_model::{Deployment, Instant, Key, Object};
 use kubestep_protocol::{Rich, Span, Stop, Until, VerdictKind};
@@ -304,8 +304,10 @@ fn was_calm(session: &Session, step: usize) -> Option<Stop> {
     let next = session.moment(step + 1)?;
     match kind(world, &session.note().gaps) {
         Kind::Converged if next.at.since(world.now()) >= RELIST => Some(Stop::Calm(VerdictKind::Converged)),
-        Kind::Stalled => Some(Stop::Calm(VerdictKind::Stalled)),
-        Kind::Converged | Kind::Converging => None,
+        Kind::Stalled if idle(world) || next.at.since(world.now()) >= RELIST => {
+            Some(Stop::Calm(VerdictKind::Stalled))
+        }
+        Kind::Converged | Kind::Converging | Kind::Stalled => None,
     }
 }
 
@@ -314,8 +316,9 @@ fn calm(session: &Session) -> Option<Stop> {
     let world = session.history.live();
     let gaps = &session.track().notes.last()?.gaps;
     match kind(world, gaps) {
-        Kind::Converged if settled(world) && noticed(session) => Some(Stop::Calm(VerdictKind::Converged)),
-        Kind::Stalled => Some(Stop::Calm(VerdictKind::Stalled)),
-        Kind::Converged | Kind::Converging => None,
+        Kind::Converged if idle(world) && noticed(session) => Some(Stop::Calm(VerdictKind::Converged)),
+        // What was stuck before says nothing of what was changed since: that has its own way to go.
+        Kind::Stalled if idle(world) && noticed(session) => Some(Stop::Calm(VerdictKind::Stalled)),
+        Kind::Converged | Kind::Converging | Kind::Stalled => None,
     }
 }

@@ -18,4 +18,4 @@ pub use blocker::{Blocker, Refusal};
 pub use chain::{Link, Said, end, why};
 pub use gap::{Measure, measure};
 pub use gaps::{Gap, Gaps};
-pub use verdict::{Kind, Verdict, but, kind, settled, unnoticed, verdict};
+pub use verdict::{Kind, Verdict, but, idle, kind, settled, unnoticed, verdict};

@@ -1,7 +1,7 @@
 //! The verdict: converged, converging, or stalled since when.
 
 use crate::{Blocker, Gaps, end};
-use kubestep_cluster::{ProcessId, Step, World};
+use kubestep_cluster::{Asker, ProcessId, Step, World};
 use kubestep_model::{Endpoint, EndpointSlice, Instant, Key, Kind as ObjectKind, Node, Service};
 use std::time::Duration;
 
@@ -81,6 +81,16 @@ fn something_moves(world: &World) -> bool {
 /// Whether nothing but timers and background moves.
 pub fn settled(world: &World) -> bool {
     !something_moves(world)
+}
+
+/// Whether no loop has work: as [`settled`], and no key of a controller is due, no loop waits for what it asked.
+pub fn idle(world: &World) -> bool {
+    let background =
+        |kind: ObjectKind| matches!(kind, ObjectKind::Event | ObjectKind::Lease | ObjectKind::Node);
+    let asked = |asker: &Asker| matches!(asker, Asker::Controller { key, .. } if !key.name.is_empty());
+    let waits = world.flights().any(|(_, f)| asked(&f.asker) && !background(f.request.verb.kind()));
+    let mut due = world.due().take_while(|(at, _)| *at <= world.now());
+    settled(world) && !waits && !due.any(|(_, step)| matches!(step, Step::Wake(..)))
 }
 
 /// A node whose kubelet is not heard while the API still says that it is ready: Kubernetes notices only later.

@@ -6,7 +6,7 @@ use crate::{
     script::{ScriptAct, ScriptStep},
 };
 use kubestep_cluster::{Act, Record, World};
-use kubestep_insight::{Gaps, Kind, kind, settled};
+use kubestep_insight::{Gaps, Kind, idle, kind};
 use kubestep_kubectl::Shell;
 use kubestep_model::{Instant, client::Stream};
 use regex_lite::Regex;
@@ -245,8 +245,8 @@ pub fn calm(stage: &mut dyn Stage) {
     let begun = stage.world().now();
     let noticed = begun + RELIST;
     run_while(stage, begun + HOUR, &mut |s| match kind(s.world(), s.gaps()) {
-        Kind::Converged => !settled(s.world()) || s.world().now() < noticed,
-        Kind::Stalled => false,
+        Kind::Converged => !idle(s.world()) || s.world().now() < noticed,
+        Kind::Stalled => !idle(s.world()),
         Kind::Converging => true,
     });
 }

@@ -190,3 +190,13 @@ fn acting_in_the_past_begins_a_new_timeline_and_keeps_the_old_one() {
     assert_eq!(page.frame().head.moment, new);
     page.check_whole("on the new timeline");
 }
+
+#[test]
+fn what_is_stuck_does_not_make_a_later_change_calm() {
+    let mut page = applied();
+    assert_eq!(page.send(Command::UntilCalm), Stop::Calm(VerdictKind::Stalled));
+    page.kubectl(r#"kubectl patch svc checkout -p '{"spec":{"selector":{"app":"x"}}}'"#);
+    assert_eq!(page.send(Command::UntilCalm), Stop::Calm(VerdictKind::Stalled));
+    page.kubectl("kubectl get endpointslices -l kubernetes.io/service-name=checkout -o jsonpath='{.items[*].endpoints[*].addresses[0]}'");
+    assert_eq!(page.terminal().0, "", "the loops have seen the new selector");
+}
