@@ -24,7 +24,11 @@ pub(super) fn problems(file: &str, part: &Part<'_>, answer: &Answer) -> Vec<Prob
         // Of an update the server quotes the whole patch before it says which field it does not know.
         Some(status) if status.message.contains("strict decoding error") => found.extend(unknown(part)),
         Some(status) if status.reason == Reason::Invalid && !status.causes.is_empty() => {
-            found.extend(status.causes.iter().map(|cause| invalid(part, cause)));
+            let one = |cause: &Cause| match cause.field.as_str() {
+                "patch" => unreadable_patch(part, cause),
+                _ => invalid(part, cause),
+            };
+            found.extend(status.causes.iter().map(one));
         }
         Some(status) if status.reason == Reason::BadRequest => found.push(undecoded(part, said(&err))),
         _ => found.push(whole(file, part, said(&err))),
@@ -98,6 +102,28 @@ fn unknown(part: &Part<'_>) -> Vec<Problem> {
         error(place, note.text.clone(), nearest(name, beside).map(|n| did_you_mean(place, n)))
     };
     decoded.unknown_fields.iter().map(one).collect()
+}
+
+/// What an update made of the object cannot be read. The server quotes the whole patch before it says why, and names no
+/// field: the file has it.
+fn unreadable_patch(part: &Part<'_>, cause: &Cause) -> Problem {
+    let decoded = schema::strict(part.kind(), part.api_version(), part.value, &Default::default()).ok();
+    let Some(note) = decoded.and_then(|d| d.error) else { return invalid(part, cause) };
+    let quoted = cause.message.strip_prefix("Invalid value: ").and_then(after_quoted);
+    let why = quoted.and_then(|rest| rest.strip_prefix(": ")).unwrap_or(&note.text);
+    error(field(part, &note.path), format!("{}: {why}", note.path), None)
+}
+
+/// What follows a text in Go's quotes.
+fn after_quoted(text: &str) -> Option<&str> {
+    let inner = text.strip_prefix('"')?;
+    let mut escaped = false;
+    let end = inner.char_indices().find(|(_, c)| {
+        let closes = *c == '"' && !escaped;
+        escaped = *c == '\\' && !escaped;
+        closes
+    })?;
+    inner.get(end.0 + 1..)
 }
 
 /// A value of a wrong type.

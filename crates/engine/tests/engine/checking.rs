@@ -267,3 +267,22 @@ fn the_field_under_the_cursor_is_told() {
         assert_eq!(told(line, column).as_deref(), want, "{line}:{column}");
     }
 }
+
+#[test]
+fn a_wrong_type_in_an_object_that_is_there_stands_at_its_field() {
+    let mut page = Page::open("P15");
+    page.apply(kubestep_protocol::Doc { name: "m.yaml".into(), text: DEPLOYMENT.into() });
+    let limits = "cart:4.2.0\n        resources:\n          requests:\n            cpu: 100mm";
+    for (from, to, place) in [
+        ("replicas: 2", "replicas: \"2\"", "6:13+3"),
+        ("  name: cart\nspec", "  name: cart\n  labels:\n    app: true\nspec", "6:10+4"),
+        ("cart:4.2.0", limits, "20:18+5"),
+    ] {
+        let text = DEPLOYMENT.replacen(from, to, 1);
+        let found: Vec<String> =
+            told(&mut page, &text).into_iter().filter(|l| l.starts_with("error")).collect();
+        assert_eq!(found.len(), 1, "{to}: {found:?}");
+        assert!(found[0].starts_with(&format!("error {place} ")), "{to}: {found:?}");
+        assert!(!found[0].contains("map["), "{to}: {found:?}");
+    }
+}
