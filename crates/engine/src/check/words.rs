@@ -22,7 +22,14 @@ pub(super) fn problems(file: &str, part: &Part<'_>, answer: &Answer) -> Vec<Prob
     }
     match refusal(answer) {
         // Of an update the server quotes the whole patch before it says which field it does not know.
-        Some(status) if status.message.contains("strict decoding error") => found.extend(unknown(part)),
+        Some(status) if status.message.contains("strict decoding error") => {
+            let fields = unknown(part);
+            found.extend(if fields.is_empty() {
+                unknown_to_definition(part, &status.message)
+            } else {
+                fields
+            });
+        }
         Some(status) if status.reason == Reason::Invalid && !status.causes.is_empty() => {
             let one = |cause: &Cause| match cause.field.as_str() {
                 "patch" => unreadable_patch(part, cause),
@@ -102,6 +109,23 @@ fn unknown(part: &Part<'_>) -> Vec<Problem> {
         error(place, note.text.clone(), nearest(name, beside).map(|n| did_you_mean(place, n)))
     };
     decoded.unknown_fields.iter().map(one).collect()
+}
+
+/// Fields that a kind which people define does not have: its schema is the server's, and the server names them.
+fn unknown_to_definition(part: &Part<'_>, message: &str) -> Vec<Problem> {
+    let said = message.rsplit("strict decoding error: ").next().unwrap_or(message);
+    let notes: Vec<(&str, &str)> = said
+        .split(", ")
+        .filter_map(|note| {
+            let path = note.split_once(" field \"")?.1.strip_suffix('"')?;
+            Some((path, note))
+        })
+        .collect();
+    if notes.is_empty() {
+        return vec![error(start(part), format!("strict decoding error: {said}"), None)];
+    }
+    let place = |path: &str| part.find(path).map_or_else(|| start(part), of_key);
+    notes.into_iter().map(|(path, note)| error(place(path), note.to_string(), None)).collect()
 }
 
 /// What an update made of the object cannot be read. The server quotes the whole patch before it says why, and names no

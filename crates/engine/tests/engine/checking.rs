@@ -286,3 +286,36 @@ fn a_wrong_type_in_an_object_that_is_there_stands_at_its_field() {
         assert!(!found[0].contains("map["), "{to}: {found:?}");
     }
 }
+
+#[test]
+fn the_check_knows_the_kinds_that_the_world_defines() {
+    let mut page = Page::open("P15");
+    let definition = "apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.example.com}
+spec:
+  group: example.com
+  names: {kind: Widget, plural: widgets}
+  scope: Namespaced
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec: {type: object, properties: {size: {type: integer}}}
+";
+    page.apply(kubestep_protocol::Doc { name: "crd.yaml".into(), text: definition.into() });
+    page.send(kubestep_protocol::Command::UntilCalm);
+    let widget =
+        |spec: &str| format!("apiVersion: example.com/v1\nkind: Widget\nmetadata:\n  name: w\nspec:\n{spec}");
+    let wrong = widget("  size: 2\n  colr: red\n");
+    let want = ["error 7:3+4 unknown field \"spec.colr\""];
+    assert_eq!(told(&mut page, &wrong), want);
+    let right = widget("  size: 2\n");
+    assert!(told(&mut page, &right).iter().all(|l| !l.starts_with("error")));
+    page.apply(kubestep_protocol::Doc { name: "m.yaml".into(), text: right });
+    assert_eq!(told(&mut page, &wrong), want, "of one that is there as well");
+}
