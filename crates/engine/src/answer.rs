@@ -213,6 +213,7 @@ impl Engine {
     }
 
     pub(crate) fn keep(&mut self, out: &mut Vec<Update>) {
+        self.unkept = 0;
         if let Some(session) = &self.session {
             out.push(Update::Kept(link::keep(session)));
         }
@@ -246,7 +247,10 @@ impl Engine {
             Command::Peek(moment) => session.peek(moment.step as usize),
             Command::Branch(BranchId(branch)) => session.switch(*branch as usize),
             Command::DropSnapshots => session.drop_worlds(),
-            Command::Pause => return Stop::Finished,
+            Command::Pause => {
+                self.keep(out);
+                return Stop::Finished;
+            }
             Command::Limit { millis } => {
                 self.limit_millis = *millis;
                 session.limit = Duration::from_millis(*millis);

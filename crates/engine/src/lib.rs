@@ -30,6 +30,9 @@ use run::Run;
 use session::Session;
 use std::sync::Arc;
 
+/// While playing, the session is kept after so many slices: about twice in a second.
+const KEPT_SLICES: u32 = 30;
+
 /// A session and everything kept of it.
 #[derive(Debug, Default)]
 pub struct Engine {
@@ -51,6 +54,8 @@ pub struct Engine {
     descriptions: Option<Arc<Descriptions>>,
     /// They have been asked for.
     asked_for_descriptions: bool,
+    /// So many runs have ended since the page got the session to keep.
+    unkept: u32,
     /// So many requests were sent to Services.
     sent: u32,
     /// The files of lessons that were handed over.
@@ -119,7 +124,7 @@ impl Engine {
             return out;
         };
         let stop = run.slice(session, budget);
-        let (steps, kept) = (run.steps(), run.worth_keeping());
+        let (steps, whole) = (run.steps(), run.worth_keeping());
         self.behind = true;
         if stop.is_none() {
             self.run = Some((id, run));
@@ -128,7 +133,10 @@ impl Engine {
             self.picture(&mut out);
         }
         if let Some(stop) = stop {
-            if kept {
+            // While playing, one slice follows the other: not each is kept, but often enough for a page that is reloaded.
+            let goes_on = matches!(stop, Stop::Finished | Stop::Steps | Stop::Waits);
+            self.unkept += 1;
+            if whole || !goes_on || self.unkept >= KEPT_SLICES {
                 self.keep(&mut out);
             }
             out.push(done(id, stop, steps));

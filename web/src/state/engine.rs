@@ -71,7 +71,13 @@ impl State {
             }
             Update::Files(docs) => self.shown_files(docs, todo),
             Update::LinkRefused(why) => self.refused_link(why, todo),
-            Update::Kept(save) => self.kept = Some(Rc::from(save)),
+            Update::Kept(save) => {
+                self.kept = Some(Rc::from(save));
+                // Playing has no rest at which the run would be stored.
+                if self.playing {
+                    self.store_run(todo);
+                }
+            }
             Update::Shared(shared) => {
                 self.address = Rc::from(shared.text.as_str());
                 todo.push(Effect::Address(shared.text.clone()));

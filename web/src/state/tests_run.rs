@@ -48,6 +48,21 @@ fn a_run_is_stored_once_the_person_has_done_something_and_put_back_after_a_reloa
     assert!(todo.contains(&Effect::StoreRun(None)));
 }
 
+#[test]
+fn a_run_that_plays_is_stored_meanwhile_and_when_it_pauses() {
+    let mut state = running(vec![]);
+    step(&mut state, Msg::Engine(vec![Update::Kept("1before".into())]));
+    step(&mut state, Msg::Time(TimeMsg::Play));
+    step(&mut state, Msg::Time(TimeMsg::Tick(16.0)));
+    let todo =
+        step(&mut state, Msg::Engine(vec![Update::Frame(Box::new(frame(103))), Update::Kept("1on".into())]));
+    let run = stored(&todo).expect("while it plays");
+    assert_eq!((run.step, run.save.as_str()), (103, "1on"));
+    assert_eq!(sent(&step(&mut state, Msg::Time(TimeMsg::Play))), [Command::Pause]);
+    step(&mut state, Msg::Engine(vec![Update::Kept("1paused".into())]));
+    assert_eq!(stored(&answer(&mut state)).expect("when it pauses").save, "1paused");
+}
+
 fn entry(id: &str, needs: &[&str]) -> CourseEntry {
     CourseEntry {
         id: id.into(),

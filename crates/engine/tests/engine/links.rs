@@ -89,6 +89,23 @@ fn what_was_kept_is_put_back_at_the_moment_before() {
 }
 
 #[test]
+fn what_was_played_is_kept_meanwhile_and_at_a_pause() {
+    let mut page = played();
+    let (before, begun) = (page.kept.clone(), page.frame().head.now);
+    for _ in 0..30 {
+        page.send(Command::Play { millis: 960, steps: 40 });
+    }
+    assert_ne!(page.kept, before, "a while of playing is kept");
+    page.send(Command::Play { millis: 960, steps: 40 });
+    page.send(Command::Pause);
+    let (hash, head) = (page.hash(), page.frame().head.clone());
+    assert!(head.now > begun);
+    let mut other = Page::new();
+    other.send(Command::Restore { save: page.kept.clone(), moment: head.moment });
+    assert_eq!((other.hash(), other.frame().head.now), (hash, head.now));
+}
+
+#[test]
 fn damaged_and_newer_links_are_told_apart() {
     let mut page = played();
     let text = page.share().text;
