@@ -287,8 +287,28 @@ pub(crate) fn start(kc: &mut Kc<'_>, words: &[String]) -> Flow<i32> {
     };
     match COMMANDS.iter().find(|entry| entry.is(&name)) {
         Some(entry) => enter(kc, entry, &format!("kubectl {name}"), &rest),
+        None if name == "help" => help_on(kc, &rest),
         None => Err(help::unknown(kc, COMMANDS, &name)),
     }
+}
+
+/// `kubectl help` tells of all commands, `kubectl help COMMAND` as much as `kubectl COMMAND --help`.
+/// Upstream: github.com/spf13/cobra, Command.InitDefaultHelpCmd
+fn help_on(kc: &mut Kc<'_>, words: &[String]) -> Flow<i32> {
+    let (name, mut rest) = first(words);
+    let Some(name) = name else {
+        help::top(kc, COMMANDS);
+        return Ok(0);
+    };
+    let Some(entry) = COMMANDS.iter().find(|entry| entry.is(&name)) else {
+        let topic: Vec<&str> = words.iter().map(String::as_str).filter(|w| !w.starts_with('-')).collect();
+        kc.err(format!("Unknown help topic [`{}`]\n", topic.join("` `")));
+        help::top(kc, COMMANDS);
+        return Ok(0);
+    };
+    rest.retain(|w| w != "--help" && w != "-h");
+    rest.push("--help".into());
+    enter(kc, entry, &format!("kubectl {}", entry.name), &rest)
 }
 
 /// The first word that is no flag and not the value of `-n`, and all others.

@@ -74,9 +74,22 @@ impl State {
     }
 }
 
+/// Programs beside kubectl that the terminal knows; `help` alone is the terminal's own.
+const PROGRAMS: [&str; 17] = [
+    ":", "cat", "clear", "cut", "echo", "false", "grep", "head", "help", "ls", "sleep", "sort", "tail",
+    "true", "uniq", "watch", "wc",
+];
+
 /// The word `kubectl` may be left out, or typed twice because the prompt seemed to hold it.
 fn full_line(input: &str) -> String {
     let mut rest = input.trim();
+    let mut words = rest.split_whitespace();
+    match (words.next(), words.next()) {
+        // `help get` is meant for kubectl.
+        (Some("help"), Some(_)) => {}
+        (Some(first), _) if PROGRAMS.contains(&first) => return rest.into(),
+        _ => {}
+    }
     while let Some(inner) = rest.strip_prefix("kubectl").filter(|r| r.is_empty() || r.starts_with(' ')) {
         rest = inner.trim_start();
         if rest.is_empty() {
@@ -103,6 +116,11 @@ mod tests {
             ("k get po", "kubectl get po"),
             ("  ", ""),
             ("kubectl", "kubectl"),
+            ("help", "help"),
+            ("help get", "kubectl help get"),
+            ("kubectl help", "kubectl help"),
+            ("watch kubectl get po", "watch kubectl get po"),
+            ("cat web.yaml | wc -l", "cat web.yaml | wc -l"),
             ("kubectlx", "kubectl kubectlx"),
         ];
         for (typed, line) in rows {

@@ -168,10 +168,15 @@ fn program(kc: &mut Kc<'_>, words: &[String], input: Option<String>) -> Flow<i32
             kc.out(names.concat());
             Ok(0)
         }
-        "true" | "clear" | ":" => Ok(0),
+        "true" | ":" => Ok(0),
+        "clear" => said(
+            kc,
+            "clear: the terminal shows what was typed up to the moment that is looked at; going back in time takes it away\n",
+            1,
+        ),
         "false" => Ok(1),
         "help" => {
-            kc.out("This terminal knows kubectl (k), cat, cut, echo, grep, head, ls, sleep, sort, tail, uniq, watch and wc, pipes between them, <<EOF, ;, && and ||.\n");
+            kc.out("This terminal knows kubectl (k), cat, cut, echo, grep, head, ls, sleep, sort, tail, uniq, watch and wc, pipes between them, <<EOF, ;, && and ||.\nThe word kubectl may be left out. kubectl help lists its commands; kubectl help COMMAND tells of one.\n");
             Ok(0)
         }
         name if ABSENT.contains(&name) => said(kc, &format!("{name}: Kubestep does not do this\n"), 127),
@@ -293,6 +298,10 @@ mod tests {
             ("wc -l < a.txt", 0, "2\n"),
             ("kubectl version --client | grep -c v1.37", 0, "1\n"),
             ("version --client | head -1", 0, "Client Version: v1.37.2\n"),
+            ("kubectl help | head -1", 0, "kubectl asks the cluster and changes what it is to be.\n"),
+            ("kubectl help get | head -1", 0, "Shows one or many objects.\n"),
+            ("kubectl help rollout undo | tail -1", 0, "  kubectl rollout undo [options]\n"),
+            ("help | wc -l", 0, "2\n"),
             ("foo", 127, "foo: command not found\n"),
             ("jq .", 127, "jq: Kubestep does not do this\n"),
             ("cat b.txt", 1, "cat: b.txt: No such file or directory\n"),
