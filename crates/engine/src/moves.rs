@@ -4,7 +4,11 @@ use crate::{
     session::{Session, object_ref},
     words::{tail, who},
 };
-use kubestep_cluster::{Step, World, loops::ALL};
+use kubestep_cluster::{
+    Step, TimerName, World,
+    control::ProbeKind,
+    loops::{ALL, kubelet, scheduler},
+};
 use kubestep_model::Key;
 use kubestep_protocol::{MoveRow, Rich, Span, Who};
 
@@ -37,6 +41,39 @@ fn name(key: &Key) -> Span {
 
 fn controller(place: usize) -> &'static str {
     ALL.get(place).map_or("", |c| c.name())
+}
+
+/// What a process does by the clock, after its name.
+fn by_clock(timer: &TimerName) -> String {
+    match timer {
+        TimerName::Scheduler(timer) => match timer {
+            scheduler::Timer::Cycle => "takes the next pod from its queue".into(),
+            scheduler::Timer::Backoff => "tries a pod again whose back-off ends".into(),
+            scheduler::Timer::Flush => "looks for pods that have waited for long".into(),
+            scheduler::Timer::Volumes => "looks whether the volumes of placed pods are bound".into(),
+        },
+        TimerName::Kubelet(timer) => match timer {
+            kubelet::Timer::Relist => "looks at its containers".into(),
+            kubelet::Timer::Sync => "looks again at pods whose waiting time is over".into(),
+            kubelet::Timer::Pod(_) => "looks again at a pod that waits for its volumes".into(),
+            kubelet::Timer::Status => "reports how its pods are".into(),
+            kubelet::Timer::Heartbeat => "reports how its node is".into(),
+            kubelet::Timer::HeartbeatImages => "lists its images for the next report on its node".into(),
+            kubelet::Timer::Lease => "renews its node's lease".into(),
+            kubelet::Timer::Probe(_, container, kind) => {
+                format!("probes the container {container}{}", probed(*kind))
+            }
+        },
+    }
+}
+
+fn probed(kind: ProbeKind) -> &'static str {
+    match kind {
+        ProbeKind::Liveness => ": is it alive?",
+        ProbeKind::Readiness => ": is it ready?",
+        ProbeKind::Startup => ": has it started?",
+        ProbeKind::Hook => "",
+    }
 }
 
 /// Who would move, and what he would do.
@@ -74,8 +111,8 @@ fn said(world: &World, step: &Step) -> (Who, Rich) {
             None => (Who::Api, Rich::words("The API server answers a request.")),
         },
         Step::Timer(process, timer) => {
-            let words = Rich::words(format!("{process}: a timer comes, "));
-            (who::of_process(process).0, words.then(Span::Code(format!("{timer:?}"))))
+            let words = Rich::words(format!("{process} {}.", by_clock(timer)));
+            (who::of_process(process).0, words)
         }
         Step::Runtime(node) => {
             (Who::Kubelet, Rich::words(format!("Something happens in the containers on {node}.")))

@@ -151,19 +151,31 @@ fn client(line: &str, exit: Option<i32>) -> Rich {
 
 /// What the containers did, in a few words.
 fn runtime(reports: &[String]) -> String {
-    let first = |r: &String| r.split([' ', '(', '{']).next().unwrap_or("").to_string();
-    let mut kinds: Vec<String> = reports.iter().map(first).collect();
-    kinds.dedup();
-    let word = |k: &String| match k.as_str() {
-        "Sandbox" => "a pod's sandbox is ready".to_string(),
-        "Pulled" => "a pull ended".into(),
-        "Started" => "a container started".into(),
-        "Exited" => "a container ended".into(),
-        "ExecDone" => "a probe answered".into(),
-        "ContainerRemoved" | "PodRemoved" => "what was left was cleared away".into(),
-        other => format!("the runtime reported {other}"),
-    };
-    kinds.iter().map(word).collect::<Vec<_>>().join(", ")
+    let mut words: Vec<&str> = reports.iter().map(|r| reported(r)).collect();
+    words.dedup();
+    words.join(", ")
+}
+
+/// A report of the runtime, which records hold as it is written in the program.
+fn reported(report: &str) -> &'static str {
+    let kind = report.split([' ', '(', '{']).next().unwrap_or_default();
+    let refused = report.contains("result: Err(");
+    match kind {
+        "Listed" => "the runtime said what is there",
+        "Sandbox" if report.contains("ready: false") => "a pod's sandbox was stopped",
+        "Sandbox" => "a pod's sandbox is ready",
+        "Pulled" if refused => "a pull failed",
+        "Pulled" => "a pull ended",
+        "Container" if report.contains("state: Created") => "a container was created",
+        "Container" if report.contains("state: Exited") => "a container ended",
+        "Container" => "a container started",
+        "StartDone" if refused => "a container could not be started",
+        "StartDone" => "the kubelet heard that a container started",
+        "Stopped" => "a container was stopped",
+        "ExecDone" => "a probe answered",
+        "ContainerRemoved" | "PodRemoved" => "what was left was cleared away",
+        _ => "something happened in the containers",
+    }
 }
 
 fn served(
@@ -321,5 +333,31 @@ pub(crate) fn of_act(act: &Act) -> String {
         Act::Fault(_) => "a fault".into(),
         Act::WhatIf { .. } => "what if".into(),
         Act::Remark(text) => text.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::runtime;
+    use kubestep_cluster::control::{Report, RuntimeContainer, RuntimeState, StartRefusal};
+    use std::sync::Arc;
+
+    #[test]
+    fn reports_of_the_runtime_are_told_in_words() {
+        let container = |state| Report::Container {
+            pod: "p".into(),
+            container: Arc::new(RuntimeContainer { state, ..RuntimeContainer::default() }),
+        };
+        let started = |result| Report::StartDone { pod: "p".into(), name: "c".into(), result };
+        let refusal = StartRefusal { id: None, text: "no".into() };
+        for (report, want) in [
+            (container(RuntimeState::Running), "a container started"),
+            (container(RuntimeState::Exited), "a container ended"),
+            (started(Ok("1".into())), "the kubelet heard that a container started"),
+            (started(Err(refusal)), "a container could not be started"),
+            (Report::Stopped { pod: "p".into(), id: "1".into() }, "a container was stopped"),
+        ] {
+            assert_eq!(runtime(&[format!("{report:?}")]), want);
+        }
     }
 }

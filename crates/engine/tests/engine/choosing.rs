@@ -23,6 +23,9 @@ fn the_first_move_is_the_one_that_step_takes() {
     let rows = moves(&mut page);
     assert!(rows.len() > 3 && rows.iter().all(|r| !r.id.is_empty() && !r.words.is_empty()), "{rows:#?}");
     assert!(rows.is_sorted_by_key(|r| r.due));
+    let inner =
+        |r: &MoveRow| ["Kubelet(", "Scheduler(", "Timer"].iter().any(|w| r.words.plain(r.due).contains(w));
+    assert!(!rows.iter().any(inner), "names of the program: {rows:#?}");
     let mut other = applied();
     page.send(Command::Step { inner: true });
     other.send(Command::Choose(rows[0].id.clone()));
