@@ -131,9 +131,9 @@ fn play(state: &State, send: &Send) -> Html {
     let not = not_yet(state);
     html! {
         <span class="group">
-            <button class="btn" aria-label="Play" aria-pressed={running.to_string()} aria-keyshortcuts="p" title={not.unwrap_or("Play, pause (p)")}
+            <button class="btn b-play" aria-label="Play" aria-pressed={running.to_string()} aria-keyshortcuts="p" title={not.unwrap_or("Play, pause (p)")}
                 aria-disabled={not.is_some().then_some("true")} onclick={on(send, Msg::Time(TimeMsg::Play))}>
-                { icon(if running { "pause" } else { "play" }) }{"Play"}</button>
+                { icon(if running { "pause" } else { "play" }) }{ if running { "Pause" } else { "Play" } }</button>
             <label class="select"><span class="vh">{"Speed"}</span><select aria-label="Speed" onchange={onchange}>{ for SPEEDS.iter().map(option) }</select></label>
             <span class="anchor up extra wide">
                 <button class="btn btn-bare" id="open-until" aria-haspopup="menu" aria-expanded={until.to_string()} disabled={not.is_some()}
