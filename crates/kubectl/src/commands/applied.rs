@@ -1,6 +1,6 @@
 //! `kubectl apply view-last-applied`. Upstream: kubectl/pkg/cmd/apply (v1.37).
 
-use super::common::{self, ALL, FILENAME, OUTPUT, RECURSIVE, SELECTOR};
+use super::common::{self, ALL, FILENAME, KUSTOMIZE, OUTPUT, RECURSIVE, SELECTOR};
 use crate::{
     args::{Args, Flag},
     fault::Fault,
@@ -10,14 +10,7 @@ use crate::{
 };
 use kubestep_model::{patch::last_applied::original, yaml};
 
-pub(super) const FLAGS: &[Flag] = &[
-    FILENAME,
-    RECURSIVE,
-    OUTPUT,
-    SELECTOR,
-    ALL,
-    crate::args::short("kustomize", 'k', crate::args::Takes::Text),
-];
+pub(super) const FLAGS: &[Flag] = &[FILENAME, RECURSIVE, OUTPUT, SELECTOR, ALL, KUSTOMIZE];
 
 pub(super) fn view(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     let output = args.text("output").filter(|o| !o.is_empty()).unwrap_or("yaml");

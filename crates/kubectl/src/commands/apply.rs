@@ -2,7 +2,8 @@
 //! Upstream: kubectl/pkg/cmd/apply (v1.37), client side.
 
 use super::common::{
-    self, DRY_RUN, DryRun, FIELD_MANAGER, FILENAME, OUTPUT, RECURSIVE, SELECTOR, TEMPLATE, VALIDATE,
+    self, DRY_RUN, DryRun, FIELD_MANAGER, FILENAME, KUSTOMIZE, OUTPUT, RECURSIVE, SELECTOR, TEMPLATE,
+    VALIDATE,
 };
 use super::server_side;
 use crate::{
@@ -51,7 +52,7 @@ pub(super) const FLAGS: &[Flag] = &[
     not_done("prune-allowlist", Takes::Each),
     not_done("all", Takes::Bool),
     not_done("applyset", Takes::Text),
-    crate::args::short("kustomize", 'k', crate::args::Takes::Text),
+    KUSTOMIZE,
     not_done("subresource", Takes::Text),
 ];
 

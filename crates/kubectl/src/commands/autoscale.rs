@@ -1,7 +1,7 @@
 //! `kubectl autoscale`. Upstream: kubectl/pkg/cmd/autoscale (v1.37).
 
 use super::{
-    common::{self, FILENAME, RECURSIVE},
+    common::{self, FILENAME, KUSTOMIZE, RECURSIVE},
     create::make::{Words, flags, make},
 };
 use crate::{
@@ -22,7 +22,7 @@ pub(super) const FLAGS: &[Flag] = flags![
     flag("cpu-percent", Takes::Int),
     flag("name", Takes::Text),
     flag("record", Takes::Bool),
-    crate::args::short("kustomize", 'k', crate::args::Takes::Text),
+    KUSTOMIZE,
 ];
 
 /// The kinds that can be scaled.

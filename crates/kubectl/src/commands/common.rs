@@ -26,6 +26,8 @@ pub(super) fn chunk_size(args: &Args) -> i64 {
 
 /// `-f`.
 pub(super) const FILENAME: Flag = short("filename", 'f', Takes::List);
+/// `-k`.
+pub(super) const KUSTOMIZE: Flag = short("kustomize", 'k', Takes::Text);
 /// `-R`.
 pub(super) const RECURSIVE: Flag = short("recursive", 'R', Takes::Bool);
 /// `-o`.

@@ -10,7 +10,8 @@ mod token;
 mod workload;
 
 use super::common::{
-    self, DRY_RUN, DryRun, FIELD_MANAGER, FILENAME, OUTPUT, RECURSIVE, SELECTOR, TEMPLATE, VALIDATE,
+    self, DRY_RUN, DryRun, FIELD_MANAGER, FILENAME, KUSTOMIZE, OUTPUT, RECURSIVE, SELECTOR, TEMPLATE,
+    VALIDATE,
 };
 use super::{Entry, aliases, done, group};
 use crate::{
@@ -40,7 +41,7 @@ pub(super) const FLAGS: &[Flag] = &[
     flag("windows-line-endings", Takes::Bool),
     not_done("edit", Takes::Bool),
     not_done("raw", Takes::Text),
-    crate::args::short("kustomize", 'k', crate::args::Takes::Text),
+    KUSTOMIZE,
 ];
 
 const SERVICES: &[Entry] = &[

@@ -1,6 +1,6 @@
 //! `kubectl delete`, which waits until what it deleted is gone. Upstream: kubectl/pkg/cmd/delete (v1.37).
 
-use super::common::{self, ALL, DRY_RUN, DryRun, FILENAME, OUTPUT, RECURSIVE, SELECTOR};
+use super::common::{self, ALL, DRY_RUN, DryRun, FILENAME, KUSTOMIZE, OUTPUT, RECURSIVE, SELECTOR};
 use crate::{
     args::{Args, Flag, Takes, flag, not_done, short},
     fault::Fault,
@@ -34,7 +34,7 @@ pub(super) const FLAGS: &[Flag] = &[
     flag("ignore-not-found", Takes::Bool),
     Flag { long: "interactive", short: Some('i'), takes: Takes::Bool, done: false },
     not_done("raw", Takes::Text),
-    crate::args::short("kustomize", 'k', crate::args::Takes::Text),
+    KUSTOMIZE,
 ];
 
 /// A wait without a limit ends after a week.

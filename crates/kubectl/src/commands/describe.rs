@@ -16,7 +16,7 @@ pub(super) const FLAGS: &[Flag] = &[
     short("recursive", 'R', Takes::Bool),
     flag("show-events", Takes::Bool),
     flag("chunk-size", Takes::Int),
-    crate::args::short("kustomize", 'k', crate::args::Takes::Text),
+    common::KUSTOMIZE,
 ];
 
 pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {

@@ -2,7 +2,7 @@
 
 use super::{
     apply::three_way,
-    common::{self, FIELD_MANAGER, FILENAME, RECURSIVE, SELECTOR},
+    common::{self, FIELD_MANAGER, FILENAME, KUSTOMIZE, RECURSIVE, SELECTOR},
     create::manifests,
 };
 use crate::{
@@ -29,7 +29,7 @@ pub(super) const FLAGS: &[Flag] = &[
     not_done("server-side", Takes::Bool),
     not_done("prune", Takes::Bool),
     not_done("prune-allowlist", Takes::Each),
-    crate::args::short("kustomize", 'k', crate::args::Takes::Text),
+    KUSTOMIZE,
 ];
 
 pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {

@@ -1,7 +1,7 @@
 //! `kubectl expose`. Upstream: kubectl/pkg/cmd/expose and kubectl/pkg/polymorphichelpers (v1.37).
 
 use super::{
-    common::{FILENAME, RECURSIVE},
+    common::{FILENAME, KUSTOMIZE, RECURSIVE},
     create::make::{Words, flags, int_or_text, make},
 };
 use crate::{
@@ -30,7 +30,7 @@ pub(super) const FLAGS: &[Flag] = flags![
     flag("record", Takes::Bool),
     not_done("overrides", Takes::Text),
     not_done("override-type", Takes::Text),
-    crate::args::short("kustomize", 'k', crate::args::Takes::Text),
+    KUSTOMIZE,
 ];
 
 /// Names of services are cut to this length.

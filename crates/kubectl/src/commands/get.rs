@@ -45,7 +45,7 @@ pub(super) const FLAGS: &[Flag] = &[
     flag("server-print", Takes::Bool),
     not_done("subresource", Takes::Text),
     not_done("raw", Takes::Text),
-    crate::args::short("kustomize", 'k', crate::args::Takes::Text),
+    common::KUSTOMIZE,
     not_done("output-watch-events", Takes::Bool),
     flag("watch-only", Takes::Bool),
     short("watch", 'w', Takes::Bool),

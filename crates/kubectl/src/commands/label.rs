@@ -1,7 +1,7 @@
 //! `kubectl label`.
 
 use super::common::{
-    self, ALL, DRY_RUN, DryRun, FIELD_MANAGER, FILENAME, OUTPUT, RECURSIVE, SELECTOR, TEMPLATE,
+    self, ALL, DRY_RUN, DryRun, FIELD_MANAGER, FILENAME, KUSTOMIZE, OUTPUT, RECURSIVE, SELECTOR, TEMPLATE,
 };
 use crate::{
     args::{Args, Flag, Takes, flag, not_done, short},
@@ -35,7 +35,7 @@ pub(super) const FLAGS: &[Flag] = &[
     flag("show-managed-fields", Takes::Bool),
     flag("allow-missing-template-keys", Takes::Bool),
     not_done("local", Takes::Bool),
-    crate::args::short("kustomize", 'k', crate::args::Takes::Text),
+    KUSTOMIZE,
 ];
 
 const NO_RESOURCES: &str =

@@ -1,6 +1,6 @@
 //! `kubectl patch`.
 
-use super::common::{self, DRY_RUN, DryRun, FIELD_MANAGER, FILENAME, OUTPUT, RECURSIVE, TEMPLATE};
+use super::common::{self, DRY_RUN, DryRun, FIELD_MANAGER, FILENAME, KUSTOMIZE, OUTPUT, RECURSIVE, TEMPLATE};
 use crate::{
     args::{Args, Flag, Takes, flag, not_done, short},
     fault::Fault,
@@ -33,7 +33,7 @@ pub(super) const FLAGS: &[Flag] = &[
     flag("show-managed-fields", Takes::Bool),
     flag("allow-missing-template-keys", Takes::Bool),
     not_done("local", Takes::Bool),
-    crate::args::short("kustomize", 'k', crate::args::Takes::Text),
+    KUSTOMIZE,
 ];
 
 pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {

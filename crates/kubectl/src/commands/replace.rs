@@ -1,7 +1,9 @@
 //! `kubectl replace -f`, with and without `--force`.
 
 use super::{
-    common::{self, DRY_RUN, DryRun, FIELD_MANAGER, FILENAME, OUTPUT, RECURSIVE, TEMPLATE, VALIDATE},
+    common::{
+        self, DRY_RUN, DryRun, FIELD_MANAGER, FILENAME, KUSTOMIZE, OUTPUT, RECURSIVE, TEMPLATE, VALIDATE,
+    },
     create, delete,
 };
 use crate::{
@@ -37,7 +39,7 @@ pub(super) const FLAGS: &[Flag] = &[
     flag("allow-missing-template-keys", Takes::Bool),
     not_done("raw", Takes::Text),
     not_done("subresource", Takes::Text),
-    crate::args::short("kustomize", 'k', crate::args::Takes::Text),
+    KUSTOMIZE,
 ];
 
 pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {

@@ -1,6 +1,6 @@
 //! `kubectl scale`.
 
-use super::common::{self, ALL, DRY_RUN, DryRun, FILENAME, OUTPUT, RECURSIVE, SELECTOR, TEMPLATE};
+use super::common::{self, ALL, DRY_RUN, DryRun, FILENAME, KUSTOMIZE, OUTPUT, RECURSIVE, SELECTOR, TEMPLATE};
 use crate::{
     args::{Args, Flag, Takes, flag, not_done},
     fault::Fault,
@@ -27,7 +27,7 @@ pub(super) const FLAGS: &[Flag] = &[
     flag("show-managed-fields", Takes::Bool),
     flag("allow-missing-template-keys", Takes::Bool),
     not_done("timeout", Takes::Span),
-    crate::args::short("kustomize", 'k', crate::args::Takes::Text),
+    KUSTOMIZE,
 ];
 
 /// After a conflict the scale is tried again each second, for five minutes.

@@ -3,7 +3,7 @@
 use super::{find, not_for, revisions};
 use crate::{
     args::{Args, Flag, Takes, flag},
-    commands::common::{self, DryRun, FILENAME, OUTPUT, RECURSIVE, SELECTOR, TEMPLATE},
+    commands::common::{self, DryRun, FILENAME, KUSTOMIZE, OUTPUT, RECURSIVE, SELECTOR, TEMPLATE},
     describe,
     fault::Fault,
     kc::{Flow, Kc},
@@ -24,7 +24,7 @@ pub(in crate::commands) const FLAGS: &[Flag] = &[
     flag("revision", Takes::Int),
     flag("show-managed-fields", Takes::Bool),
     flag("allow-missing-template-keys", Takes::Bool),
-    crate::args::short("kustomize", 'k', crate::args::Takes::Text),
+    KUSTOMIZE,
 ];
 
 pub(in crate::commands) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {

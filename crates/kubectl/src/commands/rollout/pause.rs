@@ -3,7 +3,7 @@
 use super::patch_each;
 use crate::{
     args::{Args, Flag, Takes, flag},
-    commands::common::{FIELD_MANAGER, FILENAME, OUTPUT, RECURSIVE, SELECTOR, TEMPLATE},
+    commands::common::{FIELD_MANAGER, FILENAME, KUSTOMIZE, OUTPUT, RECURSIVE, SELECTOR, TEMPLATE},
     fault::Fault,
     kc::{Flow, Kc},
 };
@@ -19,7 +19,7 @@ pub(in crate::commands) const FLAGS: &[Flag] = &[
     FIELD_MANAGER,
     flag("show-managed-fields", Takes::Bool),
     flag("allow-missing-template-keys", Takes::Bool),
-    crate::args::short("kustomize", 'k', crate::args::Takes::Text),
+    KUSTOMIZE,
 ];
 
 pub(in crate::commands) fn pause(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {

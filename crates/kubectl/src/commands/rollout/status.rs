@@ -3,7 +3,7 @@
 use super::find;
 use crate::{
     args::{Args, Flag, Takes, flag, short},
-    commands::common::{self, FILENAME, RECURSIVE, SELECTOR},
+    commands::common::{self, FILENAME, KUSTOMIZE, RECURSIVE, SELECTOR},
     fault::Fault,
     kc::{Flow, Kc},
     select::Info,
@@ -19,7 +19,7 @@ pub(in crate::commands) const FLAGS: &[Flag] = &[
     short("watch", 'w', Takes::Bool),
     flag("revision", Takes::Int),
     flag("timeout", Takes::Span),
-    crate::args::short("kustomize", 'k', crate::args::Takes::Text),
+    KUSTOMIZE,
 ];
 
 /// Where a rollout stands.

@@ -3,7 +3,7 @@
 use super::{find, not_for, revisions};
 use crate::{
     args::{Args, Flag, Takes, flag},
-    commands::common::{self, DRY_RUN, DryRun, FILENAME, OUTPUT, RECURSIVE, SELECTOR, TEMPLATE},
+    commands::common::{self, DRY_RUN, DryRun, FILENAME, KUSTOMIZE, OUTPUT, RECURSIVE, SELECTOR, TEMPLATE},
     describe,
     fault::Fault,
     kc::{Flow, Kc},
@@ -25,7 +25,7 @@ pub(in crate::commands) const FLAGS: &[Flag] = &[
     flag("to-revision", Takes::Int),
     flag("show-managed-fields", Takes::Bool),
     flag("allow-missing-template-keys", Takes::Bool),
-    crate::args::short("kustomize", 'k', crate::args::Takes::Text),
+    KUSTOMIZE,
 ];
 
 /// Annotations that stay as the deployment has them.

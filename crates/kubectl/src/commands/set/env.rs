@@ -3,7 +3,9 @@
 use super::{NO_RESOURCES, find, fits, patch_pod_specs, selected};
 use crate::{
     args::{Args, Flag, Takes, flag, not_done, short},
-    commands::common::{ALL, DRY_RUN, FIELD_MANAGER, FILENAME, OUTPUT, RECURSIVE, SELECTOR, TEMPLATE},
+    commands::common::{
+        ALL, DRY_RUN, FIELD_MANAGER, FILENAME, KUSTOMIZE, OUTPUT, RECURSIVE, SELECTOR, TEMPLATE,
+    },
     fault::Fault,
     kc::{Flow, Kc},
     select::{self, Found, Select},
@@ -34,7 +36,7 @@ pub(in crate::commands) const FLAGS: &[Flag] = &[
     flag("prefix", Takes::Text),
     not_done("resolve", Takes::Bool),
     not_done("local", Takes::Bool),
-    crate::args::short("kustomize", 'k', crate::args::Takes::Text),
+    KUSTOMIZE,
 ];
 
 struct Changes {

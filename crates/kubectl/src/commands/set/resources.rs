@@ -3,7 +3,9 @@
 use super::{find, patch_pod_specs, selected};
 use crate::{
     args::{Args, Flag, Takes, flag, not_done, short},
-    commands::common::{ALL, DRY_RUN, FIELD_MANAGER, FILENAME, OUTPUT, RECURSIVE, SELECTOR, TEMPLATE},
+    commands::common::{
+        ALL, DRY_RUN, FIELD_MANAGER, FILENAME, KUSTOMIZE, OUTPUT, RECURSIVE, SELECTOR, TEMPLATE,
+    },
     fault::Fault,
     kc::{Flow, Kc},
 };
@@ -25,7 +27,7 @@ pub(in crate::commands) const FLAGS: &[Flag] = &[
     flag("show-managed-fields", Takes::Bool),
     flag("allow-missing-template-keys", Takes::Bool),
     not_done("local", Takes::Bool),
-    crate::args::short("kustomize", 'k', crate::args::Takes::Text),
+    KUSTOMIZE,
 ];
 
 pub(in crate::commands) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {

@@ -4,7 +4,7 @@ use super::find;
 use crate::{
     args::{Args, Flag, Takes, flag, not_done},
     commands::common::{
-        self, ALL, DRY_RUN, DryRun, FIELD_MANAGER, FILENAME, OUTPUT, RECURSIVE, SELECTOR, TEMPLATE,
+        self, ALL, DRY_RUN, DryRun, FIELD_MANAGER, FILENAME, KUSTOMIZE, OUTPUT, RECURSIVE, SELECTOR, TEMPLATE,
     },
     fault::Fault,
     kc::{Flow, Kc},
@@ -28,7 +28,7 @@ pub(in crate::commands) const FLAGS: &[Flag] = &[
     flag("show-managed-fields", Takes::Bool),
     flag("allow-missing-template-keys", Takes::Bool),
     not_done("local", Takes::Bool),
-    crate::args::short("kustomize", 'k', crate::args::Takes::Text),
+    KUSTOMIZE,
 ];
 
 const GROUP: &str = "rbac.authorization.k8s.io";
