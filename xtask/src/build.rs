@@ -9,6 +9,11 @@ use crate::{descriptions, site, size};
 
 const WASM: &str = "wasm32-unknown-unknown";
 
+/// Where cargo leaves the wasm files of the published site.
+pub(crate) fn released() -> Result<PathBuf, String> {
+    Ok(target_dir()?.join(WASM).join("release"))
+}
+
 /// Builds everything and returns the folder.
 pub(crate) fn run_steps(dev: bool) -> Result<PathBuf, String> {
     wasm_target()?;

@@ -20,6 +20,7 @@ cargo xtask COMMAND
   test [--skip-browser]      every test: cargo's, the size budget, the browser's
   build [--dev]              leave the static site in dist/; any web server can host it, under a sub-path too
   bench                      the page's benchmarks in Chromium, as JSON lines
+  parts                      what the simulator's wasm consists of, by crate and module, after a build
   schema                     generate the schema of every kind anew
   descriptions               write Kubernetes' own descriptions to target/descriptions.txt, for kubestep record --descriptions
   help                       this list
@@ -55,6 +56,7 @@ fn run(args: &[String]) -> Result<(), String> {
         }
         "test" => test::run(has("--skip-browser")),
         "bench" => test::bench(),
+        "parts" => size::parts(),
         "descriptions" => {
             let target = tools::target_dir()?;
             let size = descriptions::write(&target)?;

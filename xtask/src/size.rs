@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::tools::{output, root};
+use crate::build::{fresh, released};
+use crate::tools::{cargo_command, output, root, run, say, target_dir};
 
 /// The table, and what is over its budget.
 pub(crate) struct Report {
@@ -24,6 +25,25 @@ pub(crate) fn report(dist: &Path) -> Result<Report, String> {
     let budget =
         std::fs::read_to_string(&budget_file).map_err(|e| format!("{}: {e}", budget_file.display()))?;
     Ok(compare(&sizes, &budget))
+}
+
+/// Prints what the functions of each crate and module take in the simulator's wasm, the largest first, each compressed by itself.
+pub(crate) fn parts() -> Result<(), String> {
+    let out = target_dir()?.join("parts");
+    fresh(&out)?;
+    let mut cargo = cargo_command();
+    cargo.args(["run", "--quiet", "-p", "xtask", "--features", "parts", "--bin", "xtask-parts", "--"]);
+    run(cargo.arg(released()?.join("worker.wasm")).arg(&out))?;
+    let sizes = output(Command::new("node").args(["-e", GZIP]).arg(&out))?;
+    let mut rows: Vec<&str> = sizes.lines().collect();
+    rows.sort_by_key(|row| std::cmp::Reverse(row.rsplit(' ').next().and_then(|n| n.parse::<u64>().ok())));
+    say("   part                           bytes     gzip");
+    for row in rows {
+        if let [gzip, bytes, name] = row.rsplitn(3, ' ').collect::<Vec<_>>()[..] {
+            say(&format!("   {name:<26} {bytes:>9} {gzip:>8}"));
+        }
+    }
+    Ok(())
 }
 
 /// `sizes` has lines of name, bytes, gzip bytes; `budget` lines of name and the gzip bytes it may have.
