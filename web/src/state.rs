@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use kubestep_protocol::*;
 
-pub use files::File;
+pub use files::{File, name_problem};
 pub use keys::{KEY_MAP, KeyPress, is_single_key};
 pub use lesson::{CourseEntry, LessonMsg, Progress};
 pub use prefs::{Prefs, StoredDraft};
@@ -90,6 +90,8 @@ pub enum Open {
     Steps,
     /// The map of lessons.
     Course,
+    /// The file in front: its name, closing it, those that were closed.
+    File,
 }
 
 /// Objects or Loops.
@@ -165,6 +167,8 @@ pub struct Ui {
     pub files: Rc<Vec<File>>,
     /// Which is in front.
     pub front: usize,
+    /// The names of files that came and that the person has closed.
+    pub closed: Rc<Vec<Rc<str>>>,
     /// What is kept between visits.
     pub prefs: Prefs,
     /// Objects or loops.
@@ -205,6 +209,13 @@ pub struct Ui {
     pub window: (u32, u32),
     /// The widths of the file and the inspector, where the person changed them.
     pub widths: (Option<u32>, Option<u32>),
+}
+
+impl Ui {
+    /// One column, and a finger.
+    pub fn is_phone(&self) -> bool {
+        self.window.0 < 720
+    }
 }
 
 /// The whole page.
@@ -446,6 +457,12 @@ pub enum FileMsg {
     Front(usize),
     /// A new file.
     New,
+    /// Another name for the file in front; one that cannot be is not taken.
+    Rename(String),
+    /// Closes the file in front, unless it is the only one.
+    Close,
+    /// Opens a file again that came and was closed.
+    Reopen(Rc<str>),
     /// Puts back what the file was.
     Reset,
     /// Apply.

@@ -6,6 +6,7 @@ use kubestep_protocol::*;
 use yew::prelude::*;
 
 use super::breakmenu::BreakMenu;
+use super::filemenu::FileMenu;
 use super::lesson::LessonPane;
 use super::manifest::Manifest;
 use super::resizer::Resizer;
@@ -62,9 +63,11 @@ fn fresh(file: &File) -> Option<Rc<Checked>> {
 
 fn tabs(state: &State, send: &Send) -> Html {
     let lesson = state.ui.lesson && state.lesson().is_some();
+    let open = state.ui.open == Some(Open::File);
     let tab = |(i, file): (usize, &File)| {
         html! {
-            <button role="tab" aria-selected={(i == state.ui.front && !lesson).to_string()} onclick={on(send, Msg::File(FileMsg::Front(i)))}>
+            <button role="tab" aria-selected={(i == state.ui.front && !lesson).to_string()} onclick={on(send, Msg::File(FileMsg::Front(i)))}
+                ondblclick={on(send, Msg::Open(Open::File))}>
                 {file.name.to_string()}
                 if file.unapplied() { <span class="dot" title="not applied as it is" /> }
             </button>
@@ -79,7 +82,12 @@ fn tabs(state: &State, send: &Send) -> Html {
                 { for state.ui.files.iter().enumerate().map(tab) }</div>
             <span class="grow" />
             if state.frame.as_ref().is_some_and(|f| f.head.what_if) { <span class="what-if">{"what if"}</span> }
-            <button class="btn btn-bare btn-s" aria-label="New file" onclick={on(send, Msg::File(FileMsg::New))}>{"+"}</button>
+            <button class="btn btn-bare btn-s" aria-label="New file" title="New file" onclick={on(send, Msg::File(FileMsg::New))}>{"+"}</button>
+            <span class="anchor">
+                <button class="btn btn-bare btn-s" id="open-file" aria-label="File: name, close" title="File: name, close" aria-haspopup="dialog"
+                    aria-expanded={open.to_string()} disabled={state.ui.files.is_empty()} onclick={on(send, Msg::Open(Open::File))}>{"⋯"}</button>
+                if open { <FileMenu files={state.ui.files.clone()} front={state.ui.front} closed={state.ui.closed.clone()} /> }
+            </span>
         </div>
     }
 }
@@ -114,7 +122,7 @@ fn problems(file: &File, send: &Send) -> Html {
         <>
         <div class="strip" role="group" aria-label="Problems" data-bad="">
             <span class="pos">{format!("{}:{}", place.line, place.column)}</span>
-            <span class="grow cut" title={first.message.clone()}>{first.message.clone()}</span>
+            <span class="grow whole">{first.message.clone()}</span>
             if !more.is_empty() { <span class="label nowrap">{more}</span> }
             <button class="btn btn-s" onclick={on(send, Msg::File(FileMsg::Go(None, place.line, place.column)))}>{"Go to line"}</button>
         </div>

@@ -166,15 +166,30 @@ fn answered(answer: &Answered, now: At, send: &Send) -> Html {
     }
 }
 
+/// How many answers were right, of how many that were given: what was skipped, or never asked, is not wrong.
+fn scored(answers: &[Option<Answered>]) -> (usize, usize) {
+    let given = || answers.iter().flatten().filter(|a| a.grade != Grade::Skipped);
+    (given().filter(|a| a.grade == Grade::Right).count(), given().count())
+}
+
+fn predictions(right: usize, answered: usize, skipped: usize) -> String {
+    match (answered, skipped) {
+        (0, _) => "none answered".to_string(),
+        (_, 0) => format!("{right} of {answered} right"),
+        _ => format!("{right} of {answered} right, {skipped} skipped"),
+    }
+}
+
 fn debrief(state: &State, text: &LessonText, stands: &LessonNow, now: At, send: &Send) -> Html {
-    let right = stands.answers.iter().flatten().filter(|a| a.grade == Grade::Right).count();
+    let (right, answered) = scored(&stands.answers);
+    let skipped = text.predictions.len() - answered;
     let fact = |name: &'static str, value: String| html! { <><dt>{name}</dt><dd>{value}</dd></> };
     html! {
         <div class="debrief" role="region" aria-label="Debrief">
             <h2><svg class="v-glyph" aria-hidden="true"><use href="#v-converged" /></svg>{"Solved"}</h2>
             { paragraphs(&text.debrief, now, send) }
             <dl>
-                if !text.predictions.is_empty() { { fact("Predictions", format!("{right} of {} right", text.predictions.len())) } }
+                if !text.predictions.is_empty() { { fact("Predictions", predictions(right, answered, skipped)) } }
                 { fact("What you did", format!("{} (the shown way takes {})", stands.acts, text.solution)) }
                 { fact("Hints", stands.hints.len().to_string()) }
             </dl>
@@ -196,5 +211,19 @@ fn bar(state: &State, text: &LessonText, stands: &LessonNow, send: &Send) -> Htm
             { for place.map(|(n, all)| html! { <span class="label nowrap">{format!("{n} of {all}")}</span> }) }
             { for state.next_lesson(&text.id).map(|n| html! { <button class="btn btn-s" title={n.title.clone()} onclick={on(send, Msg::Lesson(LessonMsg::Start(n.id.clone())))}>{"Next"}</button> }) }
         </div>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_skipped_is_not_wrong() {
+        let of = |grade| Some(Answered { grade, ..Answered::default() });
+        let answers = [of(Grade::Right), of(Grade::Skipped), None, of(Grade::Wrong)];
+        assert_eq!(scored(&answers), (1, 2));
+        assert_eq!(predictions(1, 2, 2), "1 of 2 right, 2 skipped");
+        assert_eq!(predictions(0, 0, 2), "none answered");
     }
 }

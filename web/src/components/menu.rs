@@ -157,6 +157,15 @@ fn walk(send: &Send) -> Callback<KeyboardEvent> {
                 event.stop_propagation();
                 return send.emit(Msg::Close(None));
             }
+            // The only one that was found is meant; of several, the first gets the focus.
+            "Enter" if searching && count == 1 => {
+                event.prevent_default();
+                if let Some(item) = items.get(0).and_then(|n| n.dyn_into::<HtmlElement>().ok()) {
+                    item.click();
+                }
+                return;
+            }
+            "Enter" if searching && count > 0 => 0,
             // From the search field Tab goes to the entries.
             "Tab" if searching && count > 0 && !event.shift_key() => 0,
             "Tab" => return send.emit(Msg::Away),

@@ -7,6 +7,7 @@ mod breakmenu;
 mod cluster;
 mod course;
 mod desired;
+mod filemenu;
 mod gap;
 mod glyph;
 mod inspector;

@@ -138,21 +138,26 @@ fn play(state: &State, send: &Send) -> Html {
             <span class="anchor up extra wide">
                 <button class="btn btn-bare" id="open-until" aria-haspopup="menu" aria-expanded={until.to_string()} disabled={not.is_some()}
                     onclick={on(send, Msg::Open(Open::Until))}>{"Until…"}</button>
-                if until { { until_menu(state) } }
+                if until && !state.ui.is_phone() { { until_menu(state) } }
             </span>
             <span class="anchor up extra wide">
                 <button class="btn btn-bare" id="open-moves" aria-haspopup="menu" aria-expanded={moves.to_string()} disabled={not.is_some()}
                     title="Who moves next: choose" onclick={on(send, Msg::Open(Open::Moves))}>{"Who…"}</button>
-                if moves {
-                    <MovesMenu moves={state.moves.clone()} now={state.frame.as_ref().map_or(At(0), |f| f.head.now)}
-                        waiting={state.waits_for(|c| matches!(c, Command::Moves))} />
-                }
+                if moves && !state.ui.is_phone() { { moves_menu(state) } }
             </span>
         </span>
     }
 }
 
-fn until_menu(state: &State) -> Html {
+/// *Who moves next*.
+pub(crate) fn moves_menu(state: &State) -> Html {
+    let waiting = state.waits_for(|c| matches!(c, Command::Moves));
+    let now = state.frame.as_ref().map_or(At(0), |f| f.head.now);
+    html! { <MovesMenu moves={state.moves.clone()} now={now} waiting={waiting} /> }
+}
+
+/// *Run until*.
+pub(crate) fn until_menu(state: &State) -> Html {
     let until = |u: Until| Msg::Time(TimeMsg::Until(u));
     let mut entries = vec![
         Entry::of("someone speaks about this gap", "", until(Until::Spoken)),

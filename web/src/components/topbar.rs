@@ -8,6 +8,7 @@ use yew::prelude::*;
 
 use super::menu::{Entry, Menu};
 use super::share::ShareDialog;
+use super::timeline::{moves_menu, until_menu};
 use super::verdict::VerdictBar;
 use crate::state::{Health, Msg, Open, State};
 use crate::store::{Send, on, use_send};
@@ -46,13 +47,14 @@ pub(crate) fn Topbar(props: &Props) -> Html {
                     <button class="btn btn-bare show-p" id="open-more" aria-label="More: lessons, share, teacher, theme" aria-haspopup="menu"
                         onclick={on(&send, Msg::Open(Open::More))}>{"⋯"}</button>
                     if state.ui.open == Some(Open::More) { { more(prefs.teacher, prefs.dark) } }
+                    { for floats_on_phones(state) }
                 </span>
                 <button class="btn btn-bare hide-p" aria-label={theme} title={theme} onclick={on(&send, Msg::Theme)}>
                     <svg class="g g-l" aria-hidden="true" viewBox="0 0 16 16">
                         <path d="M8 1.5a6.5 6.5 0 1 0 0 13z" /><circle cx="8" cy="8" r="6" fill="none" stroke-width="1.5" />
                     </svg>
                 </button>
-                <button class="btn btn-bare hide-p hide-m" id="open-keys" aria-label="Keyboard" title="Keyboard (?)" aria-keyshortcuts="?"
+                <button class="btn btn-bare hide-p" id="open-keys" aria-label="Keyboard" title="Keyboard (?)" aria-keyshortcuts="?"
                     onclick={on(&send, Msg::Open(Open::Keys))}>{"?"}</button>
             </div>
         </header>
@@ -63,11 +65,22 @@ fn more(teacher: bool, dark: bool) -> Html {
     let entries = vec![
         Entry::of("Lessons", "the map, and where you left", Msg::Open(Open::Course)),
         Entry::of("Share this moment", "", Msg::Share),
+        Entry::of("Run until…", "", Msg::Open(Open::Until)),
+        Entry::of("Who moves next…", "", Msg::Open(Open::Moves)),
         Entry { on: Some(teacher), ..Entry::of("Teacher's voice", "", Msg::Teacher) },
         Entry { on: Some(dark), ..Entry::of("Dark", "", Msg::Theme) },
         Entry::of("Keyboard", "", Msg::Open(Open::Keys)),
     ];
     html! { <Menu name="More" key_name="more" entries={entries} /> }
+}
+
+/// What the time controls have no room for on phones.
+fn floats_on_phones(state: &State) -> Option<Html> {
+    match state.ui.open {
+        Some(Open::Until) if state.ui.is_phone() => Some(until_menu(state)),
+        Some(Open::Moves) if state.ui.is_phone() => Some(moves_menu(state)),
+        _ => None,
+    }
 }
 
 fn verdict(state: &State) -> Html {

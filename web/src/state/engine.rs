@@ -214,9 +214,14 @@ impl State {
             steps.clear();
         }
         steps.retain(|l| l.step() <= step);
-        let known = steps.iter().any(|l| matches!(l, StepLine::Step(s) if s.step == step));
-        if !known {
-            steps.push(StepLine::Step(Rc::new(now.head.sentence.clone())));
+        // What was said of the last step may have grown ("then 39s passed"); of one that is over, the engine tells the rest.
+        let grown = |l: &StepLine| matches!(l, StepLine::Step(s) if s.step < step && goes_on(&s.words));
+        steps.retain(|l| !grown(l));
+        let sentence = StepLine::Step(Rc::new(now.head.sentence.clone()));
+        match steps.iter_mut().find(|l| matches!(l, StepLine::Step(s) if s.step == step)) {
+            Some(line) if *line != sentence => *line = sentence,
+            Some(_) => {}
+            None => steps.push(sentence),
         }
         let surplus = steps.len().saturating_sub(LOG);
         steps.drain(..surplus);
@@ -356,6 +361,11 @@ impl State {
             self.recomputed = Some(shared.hash == hash);
         }
     }
+}
+
+/// Whether a sentence also tells of the time that has passed since: it was the last one when it was told.
+fn goes_on(words: &Rich) -> bool {
+    matches!(words.0.as_slice(), [.., Span::Words(then), Span::Lasting(_), Span::Words(_)] if then == " Then ")
 }
 
 pub(super) fn is_act_or_run(command: &Command) -> bool {

@@ -8,6 +8,10 @@ use super::{Effect, FileMsg, Open, Phone, State, StoredDraft};
 
 /// The name of the person's first own file.
 const OWN: &str = "new.yaml";
+/// The text of a stored draft that says: this file was closed. A character that YAML does not allow.
+const CLOSED: &str = "\u{1d}";
+/// So long may a name be.
+const LONGEST: usize = 60;
 
 /// A file of the editor.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -63,6 +67,9 @@ impl State {
             }
             FileMsg::Front(_) => {}
             FileMsg::New => self.new_file(todo),
+            FileMsg::Rename(name) => self.rename(&name, todo),
+            FileMsg::Close => self.close(todo),
+            FileMsg::Reopen(name) => self.reopen(&name, todo),
             FileMsg::Reset => {
                 if let Some(origin) = self.front().and_then(|f| f.origin.clone()) {
                     self.draft(self.ui.front, origin, todo);
@@ -137,13 +144,13 @@ impl State {
         }
         let scenario = self.loaded.scenario.clone();
         let changed = self.ui.files.iter().filter(|f| f.origin.as_ref() != Some(&f.text));
-        let drafts = changed
-            .map(|f| StoredDraft {
-                scenario: scenario.clone(),
-                name: f.name.to_string(),
-                text: f.text.to_string(),
-            })
-            .collect();
+        let draft = |name: &str, text: &str| StoredDraft {
+            scenario: scenario.clone(),
+            name: name.into(),
+            text: text.into(),
+        };
+        let closed = self.ui.closed.iter().map(|name| draft(name, CLOSED));
+        let drafts = changed.map(|f| draft(&f.name, &f.text)).chain(closed).collect();
         todo.push(Effect::StoreDrafts(scenario, drafts));
     }
 
@@ -168,6 +175,53 @@ impl State {
         let name = free_name(&self.ui.files);
         self.add_file(&name, "", todo);
         todo.push(Effect::Focus("manifest".into()));
+    }
+
+    /// A file that came goes on as the person's own under its new name.
+    fn rename(&mut self, name: &str, todo: &mut Vec<Effect>) {
+        let name = name.trim();
+        let Some(file) = self.front() else { return };
+        if *file.name == *name || name_problem(&self.ui.files, self.ui.front, name).is_some() {
+            return;
+        }
+        let (came, version) = (file.origin.as_ref().map(|_| file.name.clone()), file.version + 1);
+        Rc::make_mut(&mut self.ui.closed).extend(came);
+        self.change(self.ui.front, |f| {
+            f.name = Rc::from(name);
+            f.origin = None;
+            f.version = version;
+        });
+        self.files_changed(todo);
+    }
+
+    fn close(&mut self, todo: &mut Vec<Effect>) {
+        let at = self.ui.front;
+        if self.ui.files.len() < 2 || at >= self.ui.files.len() {
+            return;
+        }
+        let file = Rc::make_mut(&mut self.ui.files).remove(at);
+        Rc::make_mut(&mut self.ui.closed).extend(file.origin.map(|_| file.name));
+        self.ui.front = at.min(self.ui.files.len() - 1);
+        self.files_changed(todo);
+    }
+
+    fn reopen(&mut self, name: &str, todo: &mut Vec<Effect>) {
+        Rc::make_mut(&mut self.ui.closed).retain(|n| **n != *name);
+        let came = self.loaded.files.iter().find(|d| d.name == *name).cloned();
+        if let Some(doc) = came.filter(|d| self.ui.files.iter().all(|f| *f.name != *d.name)) {
+            Rc::make_mut(&mut self.ui.files).push(File::of(&doc.name, &doc.text, Some(&doc.text)));
+            self.ui.front = self.ui.files.len() - 1;
+        }
+        self.files_changed(todo);
+    }
+
+    fn files_changed(&mut self, todo: &mut Vec<Effect>) {
+        self.ui.lesson = false;
+        if self.ui.open.take().is_some() {
+            todo.push(Effect::Return("open-file".into()));
+        }
+        self.store_drafts(todo);
+        self.check_front(todo);
     }
 
     fn add_file(&mut self, name: &str, text: &str, todo: &mut Vec<Effect>) {
@@ -288,7 +342,7 @@ impl State {
         }
         self.select_again(todo);
         self.check_front(todo);
-        if self.ui.files.iter().any(|f| f.origin.as_ref() != Some(&f.text)) {
+        if !self.ui.closed.is_empty() || self.ui.files.iter().any(|f| f.origin.as_ref() != Some(&f.text)) {
             self.store_drafts(todo);
         }
     }
@@ -297,10 +351,15 @@ impl State {
     fn take_files(&mut self, loaded: &Loaded, back: bool) {
         let mut files: Vec<File> =
             loaded.files.iter().map(|d| File::of(&d.name, &d.text, Some(&d.text))).collect();
+        self.ui.closed = Rc::default();
         // A lesson that is begun anew begins with its own files.
         if back || loaded.by == LoadedBy::Scenario && loaded.lesson.is_none() {
             for draft in self.stored.iter().filter(|d| d.scenario == loaded.scenario) {
                 match files.iter_mut().find(|f| *f.name == *draft.name) {
+                    _ if draft.text == CLOSED => {
+                        files.retain(|f| *f.name != *draft.name);
+                        Rc::make_mut(&mut self.ui.closed).push(Rc::from(draft.name.as_str()));
+                    }
                     Some(file) => file.text = Rc::from(draft.text.as_str()),
                     None => files.push(File::of(&draft.name, &draft.text, None)),
                 }
@@ -331,6 +390,21 @@ fn free_name(files: &[File]) -> String {
     let name = |n: u32| if n == 1 { OWN.to_string() } else { format!("new-{n}.yaml") };
     let free = |n: &String| files.iter().all(|f| *f.name != **n);
     (1..1000).map(name).find(free).unwrap_or_else(|| OWN.into())
+}
+
+/// Why a file cannot have this name.
+pub fn name_problem(files: &[File], at: usize, name: &str) -> Option<&'static str> {
+    let taken = files.iter().enumerate().any(|(i, f)| i != at && *f.name == *name);
+    let letter = |c: char| c.is_ascii_alphanumeric() || "._-/".contains(c);
+    let part = |p: &str| !matches!(p, "" | "." | "..");
+    match () {
+        () if name.is_empty() => Some("A file needs a name."),
+        () if taken => Some("Another file has this name."),
+        () if name.len() > LONGEST => Some("This name is too long."),
+        () if !name.chars().all(letter) => Some("Letters, digits, dots, dashes and / make a name here."),
+        () if !name.split('/').all(part) => Some("A name goes to no other folder."),
+        () => None,
+    }
 }
 
 /// The text with one edit made; `None` if the place is not in it.

@@ -117,6 +117,70 @@ fn drafts_of_the_same_scenario_lie_over_its_files_and_reset_takes_them_away() {
 }
 
 #[test]
+fn files_are_named_closed_and_opened_again_and_a_reload_knows_it() {
+    let names = |s: &State| s.ui.files.iter().map(|f| f.name.to_string()).collect::<Vec<_>>().join(" ");
+    let kept = |todo: &[Effect]| {
+        todo.iter().find_map(|e| if let Effect::StoreDrafts(_, d) = e { Some(d.clone()) } else { None })
+    };
+    let mut state = running(vec![]);
+    step(&mut state, Msg::File(FileMsg::New));
+    for bad in ["", "a.yaml", "b/../c", "no good", "/x"] {
+        step(&mut state, Msg::File(FileMsg::Rename(bad.into())));
+        assert_eq!(names(&state), "a.yaml b.yaml new.yaml", "{bad}");
+    }
+    step(&mut state, Msg::File(FileMsg::Rename(" base/kustomization.yaml ".into())));
+    step(&mut state, Msg::File(FileMsg::Draft(2, "resources: []\n".into())));
+    step(&mut state, Msg::File(FileMsg::Front(1)));
+    step(&mut state, Msg::File(FileMsg::Rename("c.yaml".into())));
+    step(&mut state, Msg::File(FileMsg::Front(0)));
+    let drafts = kept(&step(&mut state, Msg::File(FileMsg::Close))).expect("stored");
+    assert_eq!(names(&state), "c.yaml base/kustomization.yaml");
+    let again = running(drafts);
+    assert_eq!(names(&again), "c.yaml base/kustomization.yaml");
+    assert_eq!(&*again.ui.files[1].text, "resources: []\n");
+    let mut again = again;
+    step(&mut again, Msg::File(FileMsg::Reopen("a.yaml".into())));
+    assert_eq!(names(&again), "c.yaml base/kustomization.yaml a.yaml");
+    for _ in 0..4 {
+        step(&mut again, Msg::File(FileMsg::Close));
+    }
+    assert_eq!(again.ui.files.len(), 1, "the last one stays");
+}
+
+#[test]
+fn what_a_sentence_says_of_the_time_since_is_never_stale() {
+    let mut state = running(vec![]);
+    let told = |step_no: u32, id: u32, since: Option<u64>| {
+        let mut frame = frame(step_no);
+        frame.head.id = FrameId(id);
+        let words = Rich::words("It wrote.");
+        frame.head.sentence.words = match since {
+            Some(ms) => words
+                .then(Span::Words(" Then ".into()))
+                .then(Span::Lasting(ms))
+                .then(Span::Words(" passed in which nothing was written.".into())),
+            None => words,
+        };
+        Update::Frame(Box::new(frame))
+    };
+    let said = |s: &State| {
+        s.steps
+            .iter()
+            .map(|l| if let StepLine::Step(s) = l { s.words.plain(At(0)) } else { String::new() })
+            .collect::<Vec<_>>()
+    };
+    step(&mut state, Msg::Engine(vec![told(101, 201, None)]));
+    step(&mut state, Msg::Engine(vec![told(101, 202, Some(39_000))]));
+    step(&mut state, Msg::Engine(vec![told(101, 203, Some(60_000))]));
+    assert_eq!(
+        said(&state).last().map(String::as_str),
+        Some("It wrote. Then 1m passed in which nothing was written.")
+    );
+    step(&mut state, Msg::Engine(vec![told(102, 204, None)]));
+    assert!(said(&state).iter().all(|w| !w.contains("Then")), "{:?}", said(&state));
+}
+
+#[test]
 fn what_is_typed_before_the_simulator_answers_stays_in_front_of_the_files_that_come() {
     let type_early = |stored: Vec<StoredDraft>| {
         let mut state = State::default();

@@ -170,6 +170,7 @@ pub(crate) fn name(open: &Open) -> String {
         Open::More => "more".into(),
         Open::Steps => "steps".into(),
         Open::Course => "course".into(),
+        Open::File => "file".into(),
     }
 }
 

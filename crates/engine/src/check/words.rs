@@ -86,8 +86,25 @@ fn warning(part: &Part<'_>, text: &str) -> Problem {
 
 /// One field that was found invalid.
 fn invalid(part: &Part<'_>, cause: &Cause) -> Problem {
-    let place = field(part, &cause.field);
+    // A definition's schema is checked in the form that all its versions share.
+    let path = match cause.field.strip_prefix("spec.validation.") {
+        Some(rest) if part.at("spec.validation").is_none() => format!("spec.versions[0].schema.{rest}"),
+        _ => cause.field.clone(),
+    };
+    let place = entry(part, &path, &cause.message).unwrap_or_else(|| field(part, &path));
     error(place, format!("{}: {}", cause.field, cause.message), supported(place, &cause.message))
+}
+
+/// Of a map such as labels the server names the whole and quotes a key or a value: that entry is marked.
+fn entry(part: &Part<'_>, path: &str, message: &str) -> Option<Place> {
+    let quoted = message.split_once(": \"")?.1;
+    let wrong = quoted.split_once('"')?.0;
+    let map = part.at(path)?.as_object()?;
+    let at = |key: &str| part.find(&format!("{path}[{key}]"));
+    match map.get(wrong) {
+        Some(_) => at(wrong).map(of_key),
+        None => map.iter().find(|(_, v)| v.as_str() == Some(wrong)).and_then(|(k, _)| at(k)).map(of_field),
+    }
 }
 
 /// `Unsupported value: "Alway": supported values: "Always", "Never"`.

@@ -288,9 +288,22 @@ fn a_wrong_type_in_an_object_that_is_there_stands_at_its_field() {
 }
 
 #[test]
-fn the_check_knows_the_kinds_that_the_world_defines() {
+fn a_wrong_label_stands_at_its_own_line_and_a_wrong_type_of_a_definition_at_its_field() {
     let mut page = Page::open("P15");
-    let definition = "apiVersion: apiextensions.k8s.io/v1
+    for (from, to, place) in [
+        ("  name: cart\nspec", "  name: cart\n  labels:\n    a: b\n    app: no good\nspec", "7:10+7"),
+        ("  name: cart\nspec", "  name: cart\n  labels:\n    a: b\n    -app: good\nspec", "7:5+4"),
+        ("      app: cart\n  template", "      app: cart\n      b: -c\n  template", "10:10+2"),
+    ] {
+        let found = told(&mut page, &DEPLOYMENT.replacen(from, to, 1));
+        assert!(found.iter().any(|l| l.starts_with(&format!("error {place} "))), "{to}: {found:?}");
+        assert!(found.iter().all(|l| !l.starts_with("error 5:3+6")), "{to}: {found:?}");
+    }
+    let found = told(&mut page, &WIDGETS.replace("size: {type: integer}", "size: {type: int}"));
+    assert!(found.iter().any(|l| l.starts_with("error 15:69+3 ")), "{found:?}");
+}
+
+const WIDGETS: &str = "apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: widgets.example.com}
 spec:
@@ -304,10 +317,13 @@ spec:
     schema:
       openAPIV3Schema:
         type: object
-        properties:
-          spec: {type: object, properties: {size: {type: integer}}}
+        properties: {spec: {type: object, properties: {size: {type: integer}}}}
 ";
-    page.apply(kubestep_protocol::Doc { name: "crd.yaml".into(), text: definition.into() });
+
+#[test]
+fn the_check_knows_the_kinds_that_the_world_defines() {
+    let mut page = Page::open("P15");
+    page.apply(kubestep_protocol::Doc { name: "crd.yaml".into(), text: WIDGETS.into() });
     page.send(kubestep_protocol::Command::UntilCalm);
     let widget =
         |spec: &str| format!("apiVersion: example.com/v1\nkind: Widget\nmetadata:\n  name: w\nspec:\n{spec}");
