@@ -16,7 +16,7 @@ use std::process::Command;
 const RELEASE: &str = "v0.37.2";
 
 /// The groups whose kinds the API serves: folder in the module, and group name.
-const GROUPS: [(&str, &str); 21] = [
+const GROUPS: [(&str, &str); 22] = [
     ("core/v1", ""),
     ("apps/v1", "apps"),
     ("batch/v1", "batch"),
@@ -37,6 +37,7 @@ const GROUPS: [(&str, &str); 21] = [
     ("authorization/v1", "authorization.k8s.io"),
     ("certificates/v1", "certificates.k8s.io"),
     ("flowcontrol/v1", "flowcontrol.apiserver.k8s.io"),
+    ("storagemigration/v1", "storagemigration.k8s.io"),
     (EXTENSIONS, "apiextensions.k8s.io"),
 ];
 

@@ -1,9 +1,9 @@
-//! Older versions of kinds: read into the version that is stored, and shown as they were asked for.
+//! Other versions of kinds: read into the version that is stored, and shown as they were asked for.
 //!
-//! Upstream: pkg/apis/autoscaling/v1/conversion.go (v1.37). What version 1 has no field for (other metrics, behaviour)
+//! Upstream: pkg/apis/autoscaling/v1/conversion.go and pkg/apis/events/v1/conversion.go (v1.37). What version 1 has no field for (other metrics, behaviour)
 //! stands in annotations there; here it is kept in the store and not shown.
 
-use kubestep_model::{Answer, Custom, Key, Kind, Object, Reply, Verb};
+use kubestep_model::{Answer, Custom, Key, Kind, Object, Reason, Reply, Status, Verb, kinds::rename_event};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
@@ -48,8 +48,36 @@ pub(crate) fn reply(reply: Reply, shown: &dyn Fn(&Object) -> Object) -> Reply {
     })
 }
 
-/// A stored object in an older version.
+/// A refusal in the words of the group that was asked: it is about the resource of the request's path, but what is
+/// wrong with an object is told by its kind in the core group.
+pub(crate) fn status(mut status: Status, version: Kind) -> Status {
+    if version.is_newer_event() && status.reason != Reason::Invalid {
+        let (stored, asked) = (version.stored().qualified(), version.qualified());
+        if let Some(about) = status.about.as_mut().filter(|about| about.0.is_empty() && about.1 == stored) {
+            about.0 = version.group().into();
+            status.message = status.message.replacen(&format!("{stored} "), &format!("{asked} "), 1);
+        }
+    }
+    status
+}
+
+/// An event with the names of the newer group.
+fn newer_event(object: &Object, version: Kind) -> Object {
+    let Value::Object(mut rest) = object.to_value() else { return object.clone() };
+    for name in ["apiVersion", "kind", "metadata"] {
+        rest.remove(name);
+    }
+    rename_event(&mut rest, true);
+    let mut newer = Custom { kind: version, metadata: object.meta().clone(), rest };
+    crate::decode::complete(&mut newer);
+    Object::Custom(Arc::new(newer))
+}
+
+/// A stored object in another version.
 pub fn shown(object: &Object, version: Kind) -> Object {
+    if version.is_newer_event() && object.kind() == Kind::Event {
+        return newer_event(object, version);
+    }
     let Object::Custom(custom) = object else { return object.clone() };
     if custom.kind == version || custom.kind != version.stored() {
         return object.clone();
@@ -63,6 +91,10 @@ pub fn shown(object: &Object, version: Kind) -> Object {
 pub(crate) fn stored(value: Value, version: Kind) -> Value {
     let Value::Object(mut map) = value else { return value };
     map.insert("apiVersion".into(), version.stored().api_version().into());
+    if version.is_newer_event() {
+        rename_event(&mut map, false);
+        return Value::Object(map);
+    }
     if let Some(Value::Object(spec)) = map.get_mut("spec")
         && let Some(percent) = spec.remove("targetCPUUtilizationPercentage").filter(|p| !p.is_null())
     {
@@ -107,6 +139,22 @@ fn older(rest: &Map<String, Value>) -> Map<String, Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_event_has_two_sets_of_names() {
+        let newer = Kind::of_manifest("events.k8s.io/v1", "Event").expect("served");
+        let body = json!({"apiVersion": "events.k8s.io/v1", "metadata": {"name": "e"}, "note": "hello",
+            "regarding": {"kind": "Pod", "name": "p"}, "reportingController": "a.b/c", "deprecatedCount": 2});
+        let value = stored(body, newer);
+        assert_eq!((&value["message"], &value["involvedObject"]["name"]), (&json!("hello"), &json!("p")));
+        let object = Object::from_value(newer.stored(), value).expect("an object");
+        assert_eq!(object.kind(), Kind::Event);
+        let back = shown(&object, newer).to_value();
+        assert_eq!((&back["apiVersion"], &back["note"]), (&json!("events.k8s.io/v1"), &json!("hello")));
+        assert_eq!((&back["deprecatedCount"], &back["message"]), (&json!(2), &Value::Null));
+        let missing = status(Status::not_found(Kind::Event, "e"), newer);
+        assert_eq!(missing.message, "events.events.k8s.io \"e\" not found");
+    }
 
     #[test]
     fn a_target_of_version_1_is_a_metric_and_back() {

@@ -59,7 +59,8 @@ pub(crate) fn check_fields(
     if let Some(fields) = fields {
         for (field, _, _) in fields.terms() {
             let defined = turn.spoken.as_ref().is_some_and(|s| s.selectable().contains(&field));
-            let mut known = known_fields(kind).chain(["metadata.name", "metadata.namespace"]);
+            let asked = turn.version.filter(|v| v.is_newer_event()).unwrap_or(kind);
+            let mut known = known_fields(asked).chain(["metadata.name", "metadata.namespace"]);
             if !defined && !known.any(|known| known == field) {
                 return Err(Status::bad_request(format!("field label not supported: {field}")));
             }
@@ -100,6 +101,7 @@ fn known_fields(kind: Kind) -> impl Iterator<Item = &'static str> {
         Kind::Secret => &["type"],
         Kind::Service => &["spec.clusterIP", "spec.type"],
         Kind::ReplicaSet => &["status.replicas"],
+        Kind::Other(_) if kind.is_newer_event() => &NEWER_EVENT,
         Kind::Event => &[
             "involvedObject.kind",
             "involvedObject.namespace",
@@ -120,6 +122,20 @@ fn known_fields(kind: Kind) -> impl Iterator<Item = &'static str> {
     fields.iter().copied()
 }
 
+/// The fields of an event in the newer group.
+const NEWER_EVENT: [&str; 10] = [
+    "regarding.kind",
+    "regarding.namespace",
+    "regarding.name",
+    "regarding.uid",
+    "regarding.apiVersion",
+    "regarding.resourceVersion",
+    "regarding.fieldPath",
+    "reportingController",
+    "reason",
+    "type",
+];
+
 /// The values of those fields.
 fn fields_of(turn: &Turn<'_>, object: &Object) -> BTreeMap<String, String> {
     let meta = object.meta();
@@ -130,6 +146,13 @@ fn fields_of(turn: &Turn<'_>, object: &Object) -> BTreeMap<String, String> {
     let value = object.to_value();
     for field in known_fields(object.kind()) {
         fields.insert(field.to_owned(), field_text(&value, field));
+    }
+    if object.kind() == Kind::Event {
+        for field in NEWER_EVENT {
+            let core = field.replacen("regarding", "involvedObject", 1);
+            let core = if field == "reportingController" { "reportingComponent" } else { &core };
+            fields.insert(field.to_owned(), field_text(&value, core));
+        }
     }
     for field in turn.spoken.as_ref().map(|s| s.selectable()).unwrap_or_default() {
         fields.insert(field.to_owned(), field_text(&value, field));

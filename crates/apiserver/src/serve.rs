@@ -117,7 +117,8 @@ fn in_version(turn: &mut Turn<'_>, request: &Request) -> Reply {
         Some(verb) => {
             let version = request.verb.kind();
             turn.version = Some(version);
-            conversion::reply(answer(turn, &verb), &|object| conversion::shown(object, version))
+            let reply = answer(turn, &verb).map_err(|status| conversion::status(status, version));
+            conversion::reply(reply, &|object| conversion::shown(object, version))
         }
     }
 }

@@ -102,7 +102,10 @@ pub(crate) fn store_changed(
                 defined::prepare_for_status(Arc::make_mut(custom), before);
                 validation::defined_object(spoken, &new, &old, true)?;
             }
-            _ => strategy::prepare_for_status(&mut new, &old, turn.now.to_time()),
+            _ => {
+                strategy::prepare_for_status(&mut new, &old, turn.now.to_time());
+                validation::changed_status(turn, &new, &old)?;
+            }
         },
         Subresource::Finalize => finalize(&mut new, &old),
         _ => {
@@ -113,7 +116,7 @@ pub(crate) fn store_changed(
                 (Some(spoken), Object::Custom(custom), Object::Custom(before)) => {
                     defined::prepare_for_update(spoken, Arc::make_mut(custom), before);
                 }
-                _ => strategy::prepare_for_update(&mut new, &old),
+                _ => strategy::prepare_for_update(&mut new, &old, turn.now.to_time()),
             }
             if let Object::Custom(custom) = &mut new {
                 decode::complete(Arc::make_mut(custom));
@@ -244,7 +247,7 @@ pub(crate) fn write_scale(
             defined::prepare_for_update(spoken, Arc::make_mut(custom), before);
             validation::defined_object(spoken, &new, &old, false)?;
         }
-        _ => strategy::prepare_for_update(&mut new, &old),
+        _ => strategy::prepare_for_update(&mut new, &old, turn.now.to_time()),
     }
     if new == old && !turn.rewrite {
         return Ok(old);

@@ -27,6 +27,9 @@ const OLD_ANNOTATIONS: [(&str, &str, &str); 3] = [
     ),
 ];
 
+/// What is said about a driver whose tokens may end up in logs.
+const TOKENS: &str = "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes";
+
 /// What is said about a new object.
 pub(crate) fn of_new(object: &Object) -> Vec<String> {
     let mut warnings = vec![];
@@ -90,9 +93,27 @@ fn of_content(warnings: &mut Vec<String>, object: &Object) {
         }
     }
     match kind {
+        "ResourceSlice" => of_slice(warnings, &object.to_value()["spec"]["driver"]),
+        "CSIDriver" => of_driver(warnings, &object.to_value()["spec"]),
         "Node" => of_node(warnings, &object.to_value()),
         "PersistentVolumeClaim" => of_claim(warnings, &object.to_value()["spec"], "spec"),
         _ => {}
+    }
+}
+
+fn of_slice(warnings: &mut Vec<String>, driver: &Value) {
+    if let Some(name) = driver.as_str().filter(|name| name.to_lowercase() != *name) {
+        let name = kubestep_model::text::go::quote(name);
+        warnings.push(format!(
+            "spec.driver: driver names should be lowercase; {name} contains uppercase characters"
+        ));
+    }
+}
+
+fn of_driver(warnings: &mut Vec<String>, spec: &Value) {
+    let asks = spec["tokenRequests"].as_array().is_some_and(|list| !list.is_empty());
+    if asks && spec["serviceAccountTokenInSecrets"].is_null() {
+        warnings.push(TOKENS.into());
     }
 }
 

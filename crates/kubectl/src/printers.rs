@@ -9,6 +9,7 @@ mod endpoints;
 mod event;
 mod lease;
 mod namespace;
+mod newer;
 mod node;
 mod pod;
 mod policy;
@@ -202,6 +203,15 @@ fn of_whole(kind: &str) -> Printer {
         "ServiceCIDR" => whole!(policy::SERVICE_CIDR, policy::service_cidr),
         "IPAddress" => whole!(policy::IP_ADDRESS, policy::ip_address),
         "CustomResourceDefinition" => whole!(policy::CRD, policy::custom_definition),
+        "ResourceClaim" => whole!(newer::CLAIM, newer::claim),
+        "ResourceSlice" => whole!(newer::SLICE, newer::slice),
+        "DeviceTaintRule" => whole!(newer::TAINT_RULE, newer::taint_rule),
+        "MutatingAdmissionPolicy" => whole!(newer::MUTATING_POLICY, newer::mutating_policy),
+        "MutatingAdmissionPolicyBinding" => whole!(policy::ADMISSION_BINDING, policy::admission_binding),
+        "ClusterTrustBundle" => whole!(newer::TRUST_BUNDLE, newer::trust_bundle),
+        "PodCertificateRequest" => whole!(newer::POD_CERTIFICATE, newer::pod_certificate),
+        "StorageVersionMigration" => whole!(newer::MIGRATION, newer::migration),
+        "Event" => whole!(event::COLUMNS, event::newer),
         "APIService" => whole!(policy::API_SERVICE, policy::api_service),
         _ => whole!(policy::PLAIN, policy::plain),
     }

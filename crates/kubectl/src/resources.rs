@@ -1,7 +1,7 @@
 //! From what a person types to a kind: short names, plurals, `kind.group`, `resource.version.group`, `all`.
 
 use crate::fault::Fault;
-use kubestep_model::{Kind, Object, defined::Definition};
+use kubestep_model::{Kind, Object, defined::Definition, kind::OLDER};
 
 /// What `all` stands for, in the order in which it is shown.
 const ALL: &[&str] = &[
@@ -97,7 +97,7 @@ fn find(resource: &str, group: &str, version: Option<&str>) -> Option<Kind> {
         let fits = row.resource == lower || row.singular == lower || row.short.contains(&lower.as_str());
         (fits || row.kind == resource) && version.is_none_or(|v| v == row.version)
     };
-    let all = || Kind::all().filter(named);
+    let all = || Kind::all().chain(OLDER.iter().map(Kind::Other)).filter(named);
     if group.is_empty() && version.is_none() {
         return all().next();
     }
@@ -121,6 +121,8 @@ mod tests {
             ("Deployment.v1.apps", "Deployment"),
             ("rs.app", "ReplicaSet"),
             ("ev", "Event"),
+            ("events.events.k8s.io", "Event"),
+            ("hpa.v1.autoscaling", "HorizontalPodAutoscaler"),
             ("hpa", "HorizontalPodAutoscaler"),
         ] {
             assert_eq!(resolve(word).map(Kind::name), Ok(want), "{word}");

@@ -75,6 +75,8 @@ others! {
     "PersistentVolume" "" "v1" "persistentvolumes" "persistentvolume" ["pv"] false;
     "PodTemplate" "" "v1" "podtemplates" "podtemplate" [] true;
     "ReplicationController" "" "v1" "replicationcontrollers" "replicationcontroller" ["rc"] true;
+    "MutatingAdmissionPolicy" "admissionregistration.k8s.io" "v1" "mutatingadmissionpolicies" "mutatingadmissionpolicy" [] false;
+    "MutatingAdmissionPolicyBinding" "admissionregistration.k8s.io" "v1" "mutatingadmissionpolicybindings" "mutatingadmissionpolicybinding" [] false;
     "MutatingWebhookConfiguration" "admissionregistration.k8s.io" "v1" "mutatingwebhookconfigurations" "mutatingwebhookconfiguration" [] false;
     "ValidatingAdmissionPolicy" "admissionregistration.k8s.io" "v1" "validatingadmissionpolicies" "validatingadmissionpolicy" [] false;
     "ValidatingAdmissionPolicyBinding" "admissionregistration.k8s.io" "v1" "validatingadmissionpolicybindings" "validatingadmissionpolicybinding" [] false;
@@ -88,6 +90,8 @@ others! {
     "CronJob" "batch" "v1" "cronjobs" "cronjob" ["cj"] true;
     "Job" "batch" "v1" "jobs" "job" [] true;
     "CertificateSigningRequest" "certificates.k8s.io" "v1" "certificatesigningrequests" "certificatesigningrequest" ["csr"] false;
+    "ClusterTrustBundle" "certificates.k8s.io" "v1" "clustertrustbundles" "clustertrustbundle" [] false;
+    "PodCertificateRequest" "certificates.k8s.io" "v1" "podcertificaterequests" "podcertificaterequest" [] true;
     "FlowSchema" "flowcontrol.apiserver.k8s.io" "v1" "flowschemas" "flowschema" [] false;
     "PriorityLevelConfiguration" "flowcontrol.apiserver.k8s.io" "v1" "prioritylevelconfigurations" "prioritylevelconfiguration" [] false;
     "IngressClass" "networking.k8s.io" "v1" "ingressclasses" "ingressclass" [] false;
@@ -101,6 +105,11 @@ others! {
     "ClusterRole" "rbac.authorization.k8s.io" "v1" "clusterroles" "clusterrole" [] false;
     "RoleBinding" "rbac.authorization.k8s.io" "v1" "rolebindings" "rolebinding" [] true;
     "Role" "rbac.authorization.k8s.io" "v1" "roles" "role" [] true;
+    "DeviceClass" "resource.k8s.io" "v1" "deviceclasses" "deviceclass" [] false;
+    "DeviceTaintRule" "resource.k8s.io" "v1" "devicetaintrules" "devicetaintrule" [] false;
+    "ResourceClaim" "resource.k8s.io" "v1" "resourceclaims" "resourceclaim" [] true;
+    "ResourceClaimTemplate" "resource.k8s.io" "v1" "resourceclaimtemplates" "resourceclaimtemplate" [] true;
+    "ResourceSlice" "resource.k8s.io" "v1" "resourceslices" "resourceslice" [] false;
     "PriorityClass" "scheduling.k8s.io" "v1" "priorityclasses" "priorityclass" ["pc"] false;
     "CSIDriver" "storage.k8s.io" "v1" "csidrivers" "csidriver" [] false;
     "CSINode" "storage.k8s.io" "v1" "csinodes" "csinode" [] false;
@@ -108,19 +117,35 @@ others! {
     "StorageClass" "storage.k8s.io" "v1" "storageclasses" "storageclass" ["sc"] false;
     "VolumeAttachment" "storage.k8s.io" "v1" "volumeattachments" "volumeattachment" [] false;
     "VolumeAttributesClass" "storage.k8s.io" "v1" "volumeattributesclasses" "volumeattributesclass" ["vac"] false;
+    "StorageVersionMigration" "storagemigration.k8s.io" "v1" "storageversionmigrations" "storageversionmigration" [] false;
 }
 
-/// Older versions that are still served: objects are stored in the newer one and converted on their way.
-pub static OLDER: &[KindRow] = &[KindRow {
-    kind: "HorizontalPodAutoscaler",
-    group: "autoscaling",
-    version: "v1",
-    resource: "horizontalpodautoscalers",
-    singular: "horizontalpodautoscaler",
-    short: &["hpa"],
-    namespaced: true,
-    defined: false,
-}];
+/// Other versions and groups that are served beside: objects are stored once and converted on their way.
+pub static OLDER: &[KindRow] = &[
+    KindRow {
+        kind: "HorizontalPodAutoscaler",
+        group: "autoscaling",
+        version: "v1",
+        resource: "horizontalpodautoscalers",
+        singular: "horizontalpodautoscaler",
+        short: &["hpa"],
+        namespaced: true,
+        defined: false,
+    },
+    KindRow {
+        kind: "Event",
+        group: "events.k8s.io",
+        version: "v1",
+        resource: "events",
+        singular: "event",
+        short: &["ev"],
+        namespaced: true,
+        defined: false,
+    },
+];
+
+/// The group that has events under other names of fields.
+const EVENTS: &str = "events.k8s.io";
 
 /// The rows of kinds that people defined, in any cluster. A row is found again by what it says, so worlds and their
 /// copies share it; it says only what is for life in a definition, so it never has to change.
@@ -205,14 +230,20 @@ impl Kind {
         if self.is_defined() { "" } else { self.name() }
     }
 
-    /// The kind as it is stored: the same, unless this is an older version of it.
+    /// The kind as it is stored: the same, unless this is another version of it.
     pub fn stored(self) -> Kind {
         match self {
+            Kind::Other(row) if row.group == EVENTS && !row.defined => Kind::Event,
             Kind::Other(row) if OLDER.iter().any(|older| older == row) => {
                 Kind::find(row.group, row.kind).unwrap_or(self)
             }
             kind => kind,
         }
+    }
+
+    /// Whether this is an Event as the newer group has it: the same objects, with other names of fields.
+    pub fn is_newer_event(self) -> bool {
+        matches!(self, Kind::Other(row) if row.group == EVENTS && !row.defined)
     }
 
     /// The kind's own name, as `Deployment`.

@@ -8,7 +8,7 @@ mod managers;
 mod merge;
 mod typed;
 
-use crate::{create, decode, defined, refuse, store::Write, strategy, turn::Turn, update};
+use crate::{conversion, create, decode, defined, refuse, store::Write, strategy, turn::Turn, update};
 use fields::Set;
 use kubestep_model::arrange::Arrange;
 use kubestep_model::{
@@ -25,7 +25,14 @@ const KUBECTL: &str = "kubectl";
 
 /// PATCH of an object with what an applier wants of it.
 pub(crate) fn apply(turn: &mut Turn<'_>, key: &Key, part: Subresource, applied: &Value) -> Reply {
-    let of_status;
+    let (of_status, stored);
+    let applied = match turn.version.filter(|version| turn.spoken.is_none() && *version != key.kind) {
+        Some(version) => {
+            stored = conversion::stored(applied.clone(), version);
+            &stored
+        }
+        None => applied,
+    };
     let applied = match part {
         Subresource::None => applied,
         Subresource::Status if strategy::has_status(key.kind) => {

@@ -40,6 +40,9 @@ fn without_spec(custom: &mut Custom) -> bool {
         "PriorityClass" => fill(rest, json!({"preemptionPolicy": "PreemptLowerPriority"})),
         "PodTemplate" => template(rest),
         "CustomResourceDefinition" => definition(custom),
+        "MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration" => {
+            super::extension::webhooks(rest, custom.kind.name() == "MutatingWebhookConfiguration");
+        }
         "RoleBinding" | "ClusterRoleBinding" => binding(rest),
         _ => return false,
     }
@@ -66,6 +69,15 @@ pub(super) fn custom(custom: &mut Custom) {
             | "NetworkPolicy"
             | "CSIDriver"
             | "IngressClass"
+            | "MutatingAdmissionPolicy"
+            | "MutatingAdmissionPolicyBinding"
+            | "ValidatingAdmissionPolicy"
+            | "ValidatingAdmissionPolicyBinding"
+            | "APIService"
+            | "FlowSchema"
+            | "PriorityLevelConfiguration"
+            | "ResourceClaim"
+            | "ResourceClaimTemplate"
     ) {
         return;
     }
@@ -90,6 +102,22 @@ pub(super) fn custom(custom: &mut Custom) {
         "LimitRange" => limit_range(spec),
         "NetworkPolicy" => network_policy(spec),
         "CSIDriver" => fill(spec, csi_driver()),
+        "MutatingAdmissionPolicy" | "ValidatingAdmissionPolicy" => {
+            fill(spec, json!({"failurePolicy": "Fail"}));
+            super::extension::resources(spec, "matchConstraints");
+        }
+        "MutatingAdmissionPolicyBinding" | "ValidatingAdmissionPolicyBinding" => {
+            super::extension::resources(spec, "matchResources");
+        }
+        "APIService" => super::extension::port(spec),
+        "FlowSchema" => super::extension::precedence(spec),
+        "PriorityLevelConfiguration" => super::extension::level(spec),
+        "ResourceClaim" => super::extension::claim(spec),
+        "ResourceClaimTemplate" => {
+            if let Some(Value::Object(spec)) = spec.get_mut("spec") {
+                super::extension::claim(spec);
+            }
+        }
         "IngressClass" => {
             if let Some(Value::Object(parameters)) = spec.get_mut("parameters") {
                 fill(parameters, json!({"scope": "Cluster"}));
@@ -120,7 +148,7 @@ fn spec_of(custom: &Custom) -> Option<&Value> {
 }
 
 /// Sets what is not there.
-fn fill(fields: &mut Map<String, Value>, defaults: Value) {
+pub(super) fn fill(fields: &mut Map<String, Value>, defaults: Value) {
     let Value::Object(defaults) = defaults else { return };
     for (name, value) in defaults {
         let there = fields.entry(name).or_insert(Value::Null);

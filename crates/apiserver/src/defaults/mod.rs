@@ -1,6 +1,7 @@
 //! What is filled in where a manifest is silent, kind by kind.
 
 mod custom;
+mod extension;
 mod pod;
 mod service;
 mod volume;

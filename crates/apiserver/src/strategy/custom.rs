@@ -18,9 +18,18 @@ fn first_status(kind: &str) -> Option<Value> {
             json!({"disruptionsAllowed": 0, "currentHealthy": 0, "desiredHealthy": 0, "expectedPods": 0})
         }
         "HorizontalPodAutoscaler" => json!({"desiredReplicas": 0, "currentMetrics": null}),
-        "Job" | "CronJob" | "FlowSchema" | "PriorityLevelConfiguration" | "CertificateSigningRequest" => {
-            json!({})
-        }
+        "Job"
+        | "CronJob"
+        | "FlowSchema"
+        | "PriorityLevelConfiguration"
+        | "CertificateSigningRequest"
+        | "PodCertificateRequest"
+        | "ValidatingAdmissionPolicy"
+        | "APIService"
+        | "ServiceCIDR"
+        | "DeviceTaintRule"
+        | "ResourceClaim"
+        | "StorageVersionMigration" => json!({}),
         "VolumeAttachment" => json!({"attached": false}),
         "CustomResourceDefinition" => {
             json!({"conditions": null, "acceptedNames": {"plural": "", "kind": ""}, "storedVersions": null})
@@ -51,6 +60,11 @@ fn counts(kind: &str) -> bool {
             | "ValidatingWebhookConfiguration"
             | "ValidatingAdmissionPolicy"
             | "ValidatingAdmissionPolicyBinding"
+            | "MutatingAdmissionPolicy"
+            | "MutatingAdmissionPolicyBinding"
+            | "DeviceClass"
+            | "DeviceTaintRule"
+            | "ResourceSlice"
             | "CustomResourceDefinition"
     )
 }
@@ -67,6 +81,7 @@ pub(super) fn prepare_for_create(object: &mut Custom, now: Time) {
     object.metadata.generation = i64::from(counts(kind));
     match kind {
         "DaemonSet" => set_template_generation(object, 1),
+        "DeviceTaintRule" | "ResourceSlice" => date_taints(object, None, now),
         "CustomResourceDefinition" => note_storage(object),
         "Job" => name_pods(object),
         "PersistentVolumeClaim" => {
@@ -201,10 +216,42 @@ pub(super) fn as_read(object: &mut Custom) {
     object.metadata.labels = serde_json::from_value(labels.unwrap_or_default()).unwrap_or_default();
 }
 
-pub(super) fn prepare_for_update(new: &mut Custom, old: &Custom) {
+/// A taint of a device says since when it is there.
+///
+/// Upstream: pkg/apis/resource/v1, SetDefaults_DeviceTaint, and pkg/registry/resource/devicetaintrule (v1.37).
+fn date_taints(new: &mut Custom, old: Option<&Custom>, now: Time) {
     let kind = new.kind.own_name();
+    let Some(spec) = new.rest.get_mut("spec") else { return };
+    let before = old.and_then(|old| old.rest.get("spec")).map(|spec| spec["taint"].clone());
+    let date = |taint: &mut Value| {
+        if taint.is_object() && taint["timeAdded"].is_null() {
+            taint["timeAdded"] = json!(now);
+        }
+    };
+    if kind == "DeviceTaintRule" {
+        let other = |before: &Value| {
+            before["effect"] != spec["taint"]["effect"] && before["timeAdded"] == spec["taint"]["timeAdded"]
+        };
+        if before.as_ref().is_some_and(other) {
+            spec["taint"]["timeAdded"] = Value::Null;
+        }
+        date(&mut spec["taint"]);
+    } else if let Some(devices) = spec["devices"].as_array_mut() {
+        devices.iter_mut().filter_map(|d| d["taints"].as_array_mut()).flatten().for_each(date);
+    }
+}
+
+pub(super) fn prepare_for_update(new: &mut Custom, old: &Custom, now: Time) {
+    let kind = new.kind.own_name();
+    if matches!(kind, "DeviceTaintRule" | "ResourceSlice") {
+        date_taints(new, Some(old), now);
+    }
     if first_status(kind).is_some() {
         copy(new, old, "status");
+    }
+    // What was asked for is not asked for otherwise.
+    if kind == "CertificateSigningRequest" {
+        copy(new, old, "spec");
     }
     // Kinds without a spec count every change of what they hold instead.
     let rises = if new.rest.contains_key("spec") || old.rest.contains_key("spec") {
@@ -212,7 +259,9 @@ pub(super) fn prepare_for_update(new: &mut Custom, old: &Custom) {
     } else {
         new.rest != old.rest
     };
-    new.metadata.generation = old.metadata.generation + i64::from(rises && counts(kind));
+    // A driver counts its changes, but does not count its beginning.
+    let counted = counts(kind) || kind == "CSIDriver";
+    new.metadata.generation = old.metadata.generation + i64::from(rises && counted);
     if kind == "CustomResourceDefinition" {
         note_storage(new);
     }

@@ -80,7 +80,7 @@ fn gated(now: Time) -> PodCondition {
 }
 
 /// Before a changed object is stored: the status stays, the generation rises with the spec.
-pub(crate) fn prepare_for_update(new: &mut Object, old: &Object) {
+pub(crate) fn prepare_for_update(new: &mut Object, old: &Object, now: Time) {
     match (new, old) {
         (Object::Deployment(new), Object::Deployment(old)) => {
             let rises = new.spec != old.spec || new.metadata.annotations != old.metadata.annotations;
@@ -117,7 +117,9 @@ pub(crate) fn prepare_for_update(new: &mut Object, old: &Object) {
             new.status.clone_from(&old.status);
             new.spec.finalizers.clone_from(&old.spec.finalizers);
         }
-        (Object::Custom(new), Object::Custom(old)) => custom::prepare_for_update(Arc::make_mut(new), old),
+        (Object::Custom(new), Object::Custom(old)) => {
+            custom::prepare_for_update(Arc::make_mut(new), old, now);
+        }
         _ => {}
     }
 }
@@ -182,7 +184,25 @@ pub(crate) fn unconditional_update(kind: Kind) -> bool {
     !kind.is_defined()
         && !matches!(
             kind.name(),
-            "Lease" | "PodDisruptionBudget" | "IPAddress" | "ServiceCIDR" | "CustomResourceDefinition"
+            "APIService"
+                | "ClusterTrustBundle"
+                | "CSIDriver"
+                | "CSINode"
+                | "CSIStorageCapacity"
+                | "CustomResourceDefinition"
+                | "DeviceTaintRule"
+                | "Lease"
+                | "MutatingAdmissionPolicy"
+                | "MutatingAdmissionPolicyBinding"
+                | "MutatingWebhookConfiguration"
+                | "PodCertificateRequest"
+                | "PodDisruptionBudget"
+                | "RuntimeClass"
+                | "StorageVersionMigration"
+                | "ValidatingAdmissionPolicy"
+                | "ValidatingAdmissionPolicyBinding"
+                | "ValidatingWebhookConfiguration"
+                | "VolumeAttachment"
         )
 }
 

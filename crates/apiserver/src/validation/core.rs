@@ -33,7 +33,6 @@ pub(super) fn object(object: &Object, whole: &Value) -> Errors {
 pub(super) fn changed(new: &Object, old: &Object, whole: &Value) -> Errors {
     let mut errors = Errors::new();
     match (new, old) {
-        (Object::Custom(new), Object::Custom(old)) => return whole_kinds::changed(new, old, whole),
         (Object::EndpointSlice(new), Object::EndpointSlice(old)) if new.address_type != old.address_type => {
             errors.invalid("addressType", "null", IMMUTABLE);
         }

@@ -1,9 +1,11 @@
 //! Events: what the old version asks for, and the stricter one.
 //!
-//! Upstream: pkg/apis/core/validation, events.go (v1.37). Events are kept and served as core/v1.
+//! Upstream: pkg/apis/core/validation, events.go (v1.37). Events are kept as core/v1, and served in both groups.
 
-use super::field::{Errors, given, text};
-use kubestep_model::text::names;
+use super::{
+    field::{Errors, given, text},
+    internal,
+};
 use serde_json::Value;
 
 const LONGEST: usize = 128;
@@ -11,6 +13,84 @@ const LONGEST_NOTE: usize = 1024;
 
 /// Upstream: legacyValidateEvent.
 pub(super) fn check(whole: &Value) -> Errors {
+    legacy(whole, "reportingComponent")
+}
+
+/// A new event of the newer kind. Upstream: ValidateEventCreate.
+pub(super) fn check_newer(whole: &Value) -> Errors {
+    let mut errors = legacy(whole, "reportingController");
+    errors.subdomain("metadata.name", text(&whole["metadata"]["name"]));
+    series(&mut errors, whole);
+    if !given(&whole["eventTime"]) {
+        errors.required("eventTime", "");
+    }
+    let kind = text(&whole["type"]);
+    if !matches!(kind, "Normal" | "Warning") {
+        errors.invalid_text("type", "", &format!("has invalid value: {kind}"));
+    }
+    let source = &whole["source"];
+    let said = [
+        ("firstTimestamp", given(&whole["firstTimestamp"])),
+        ("lastTimestamp", given(&whole["lastTimestamp"])),
+        ("count", whole["count"].as_i64().unwrap_or(0) != 0),
+        ("source", !text(&source["component"]).is_empty() || !text(&source["host"]).is_empty()),
+    ];
+    for (field, _) in said.iter().filter(|(_, said)| *said) {
+        errors.invalid_text(field, "", "needs to be unset");
+    }
+    errors
+}
+
+/// The new state of one: only how often it was seen changes. Upstream: ValidateEventUpdate.
+pub(super) fn changed_newer(whole: &Value, old: &Value) -> Errors {
+    let mut errors = legacy(whole, "reportingController");
+    if !super::field::same(&whole["series"], &old["series"]) {
+        series(&mut errors, whole);
+    }
+    for (field, name) in [
+        ("involvedObject", "involvedObject"),
+        ("reason", "reason"),
+        ("message", "message"),
+        ("source", "source"),
+        ("firstTimestamp", "firstTimestamp"),
+        ("lastTimestamp", "lastTimestamp"),
+        ("count", "count"),
+        ("type", "type"),
+        ("eventTime", "eventTime"),
+        ("action", "action"),
+        ("related", "related"),
+        ("reportingController", "reportingComponent"),
+        ("reportingInstance", "reportingInstance"),
+    ] {
+        let new = &whole[name];
+        let shown = match (name, new) {
+            ("involvedObject" | "related", new) => internal::shown("ObjectReference", new),
+            ("source", new) => internal::shown("EventSource", new),
+            ("count", Value::Null) => "0".to_owned(),
+            ("reason" | "message" | "type" | "action" | "reportingInstance", Value::Null) => {
+                "\"\"".to_owned()
+            }
+            (_, new) => new.to_string(),
+        };
+        errors.immutable(field, new, &old[name], &shown);
+    }
+    errors
+}
+
+fn series(errors: &mut Errors, whole: &Value) {
+    let series = &whole["series"];
+    if !given(series) {
+        return;
+    }
+    if series["count"].as_i64().unwrap_or(0) < 2 {
+        errors.invalid_text("series.count", "", "should be at least 2");
+    }
+    if !given(&series["lastObservedTime"]) {
+        errors.required("series.lastObservedTime", "");
+    }
+}
+
+fn legacy(whole: &Value, reporter: &str) -> Errors {
     let mut errors = Errors::new();
     let about = &whole["involvedObject"];
     let (own, theirs) = (text(&whole["metadata"]["namespace"]), text(&about["namespace"]));
@@ -25,18 +105,18 @@ pub(super) fn check(whole: &Value) -> Errors {
         errors.invalid_text("involvedObject.namespace", theirs, "does not match event.namespace");
     }
     if given(&whole["eventTime"]) {
-        of_series(&mut errors, whole);
+        of_series(&mut errors, whole, reporter);
     }
     errors
 }
 
 /// What an event of the newer kind has to say.
-fn of_series(errors: &mut Errors, whole: &Value) {
+fn of_series(errors: &mut Errors, whole: &Value, field: &str) {
     let reporter = text(&whole["reportingComponent"]);
     if reporter.is_empty() {
-        errors.required("reportingComponent", "");
+        errors.required(field, "");
     }
-    errors.invalid_each("reportingComponent", reporter, names::is_qualified_name(reporter));
+    errors.qualified_name(field, reporter);
     for (name, most, needed) in [
         ("reportingInstance", LONGEST, true),
         ("action", LONGEST, true),

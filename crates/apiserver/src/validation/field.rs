@@ -128,6 +128,11 @@ impl Errors {
         self.push("FieldValueForbidden", field, format!("Forbidden: {detail}"));
     }
 
+    /// As `forbidden`, without a word why.
+    pub(crate) fn forbidden_bare(&mut self, field: &str) {
+        self.push("FieldValueForbidden", field, "Forbidden".into());
+    }
+
     /// It names something that is not there.
     pub(crate) fn not_found(&mut self, field: &str, text: &str) {
         self.push("FieldValueNotFound", field, format!("Not found: {}", go::quote(text)));
@@ -178,6 +183,74 @@ impl Errors {
     pub(crate) fn not_negative(&mut self, field: &str, number: i64) {
         if number < 0 {
             self.invalid(field, &number.to_string(), NEGATIVE);
+        }
+    }
+
+    /// A choice among few, if one is made.
+    pub(crate) fn choice(&mut self, field: &str, value: &Value, known: &[&str]) {
+        if given(value) && !known.contains(&text(value)) {
+            self.not_supported_text(field, text(value), known);
+        }
+    }
+
+    /// As [`Errors::choice`], where one has to be made.
+    pub(crate) fn needed_choice(&mut self, field: &str, value: &Value, known: &[&str]) {
+        if text(value).is_empty() { self.required(field, "") } else { self.choice(field, value, known) }
+    }
+
+    /// A name that has to be a DNS subdomain.
+    pub(crate) fn subdomain(&mut self, field: &str, text: &str) {
+        self.invalid_each(field, text, names::is_dns1123_subdomain(text));
+    }
+
+    /// A label's key, or what looks like one.
+    pub(crate) fn qualified_name(&mut self, field: &str, text: &str) {
+        self.invalid_each(field, text, names::is_qualified_name(text));
+    }
+
+    /// One refusal with all messages of a check.
+    pub(crate) fn invalid_joined(&mut self, field: &str, text: &str, messages: &[String]) {
+        if !messages.is_empty() {
+            self.invalid_text(field, text, &messages.join(","));
+        }
+    }
+
+    /// As [`Errors::too_long`], where letters are counted.
+    pub(crate) fn too_many_letters(&mut self, field: &str, letters: usize) {
+        self.push("FieldValueTooLong", field, format!("Too long: may not be more than {letters} characters"));
+    }
+
+    /// The name of a driver. Upstream: ValidateCSIDriverName.
+    pub(crate) fn driver(&mut self, field: &str, name: &str) {
+        if name.is_empty() {
+            self.required(field, "");
+            return;
+        }
+        if name.len() > names::LABEL_MAX {
+            self.too_long(field, names::LABEL_MAX);
+        }
+        self.invalid_each(field, name, names::is_dns1123_subdomain(&name.to_lowercase()));
+    }
+
+    /// The name of a driver where upstream declares what it has to be: in other words, and told last.
+    pub(crate) fn declared_driver(&mut self, field: &str, name: &str) {
+        let mut own = Errors::new();
+        if name.is_empty() {
+            own.required(field, "");
+        } else {
+            own.invalid_each(field, name, names::is_caseless_subdomain(name));
+            if name.chars().count() > names::LABEL_MAX {
+                own.too_many_letters(field, names::LABEL_MAX);
+            }
+        }
+        self.append_declared(own);
+    }
+
+    /// A selector of labels, if there is one.
+    pub(crate) fn label_selector(&mut self, field: &str, selector: &Value) {
+        if given(selector) {
+            let selector = serde_json::from_value(selector.clone()).unwrap_or_default();
+            super::workload::label_selector(self, &selector, field);
         }
     }
 

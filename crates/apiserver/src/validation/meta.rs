@@ -71,11 +71,16 @@ pub(crate) fn changed_meta(kind: Kind, new: &ObjectMeta, old: &ObjectMeta) -> Er
 fn name_check(kind: Kind) -> NameCheck {
     match kind.own_name() {
         "Namespace" | "Service" => |name, more| names::is_dns1123_label(&masked(name, more)),
-        "Event" | "Role" | "RoleBinding" | "ClusterRole" | "ClusterRoleBinding" => {
-            |name, _| path_segment(name)
-        }
+        "Event"
+        | "CertificateSigningRequest"
+        | "Role"
+        | "RoleBinding"
+        | "ClusterRole"
+        | "ClusterRoleBinding" => |name, _| path_segment(name),
         "StatefulSet" => |name, more| names::is_dns1123_label(&masked(name, more)),
-        "IPAddress" => |_, _| vec![],
+        "IPAddress" => |name, _| super::service_range::address_name(name),
+        // Their names follow from what they say.
+        "APIService" | "ClusterTrustBundle" => |_, _| vec![],
         _ => |name, more| names::is_dns1123_subdomain(&masked(name, more)),
     }
 }

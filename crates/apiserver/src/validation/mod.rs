@@ -2,6 +2,7 @@
 //!
 //! The checks read the object as JSON, where paths are natural; what loops write is not checked again.
 
+mod admission_policy;
 mod affinity;
 mod autoscaler;
 mod claim;
@@ -9,23 +10,29 @@ mod container;
 mod core;
 mod cron;
 mod cron_job;
+mod csi;
 mod daemon_set;
 mod definition;
 mod definition_internal;
 mod definition_schema;
 mod definition_structure;
+mod device_claim;
+mod device_slice;
+mod devices;
 mod diff;
 mod disruption_budget;
 mod endpoints;
 mod env;
 mod event;
 pub(crate) mod field;
+mod flow_control;
 mod ingress;
 mod internal;
 mod job;
 mod job_policies;
 mod limit_range;
 mod meta;
+mod migration;
 mod network_policy;
 mod node;
 mod persistent_volume;
@@ -38,13 +45,19 @@ mod projected;
 mod rbac;
 mod replication_controller;
 mod resources;
+mod rules;
 mod security;
 mod service;
+mod service_range;
+mod signing_request;
 mod small;
 mod stateful_set;
+mod status;
+mod status_job;
 mod storage_class;
 mod volume;
 mod volume_sources;
+mod webhooks;
 mod whole_kinds;
 mod workload;
 
@@ -71,6 +84,7 @@ pub(crate) fn new_object(turn: &Turn<'_>, object: &Object) -> Result<(), Status>
         _ => {
             match object.kind().own_name() {
                 "Job" => errors.append(job::check_new(&whole)),
+                "Event" if is_newer(turn) => errors.append(event::check_newer(&whole)),
                 _ => errors.append(core::object(object, &whole)),
             }
             match object.kind().own_name() {
@@ -107,6 +121,21 @@ pub(crate) fn defined_object(
     answer(new, errors)
 }
 
+/// Whether an event is written as events.k8s.io has them, which asks for more.
+fn is_newer(turn: &Turn<'_>) -> bool {
+    turn.version.is_some_and(|version| version.is_newer_event())
+}
+
+/// Checks the new status of an object, if a person's client wrote it.
+pub(crate) fn changed_status(turn: &Turn<'_>, new: &Object, old: &Object) -> Result<(), Status> {
+    if turn.manager.is_none() {
+        return Ok(());
+    }
+    let mut errors = meta::changed_meta(new.kind(), new.meta(), old.meta());
+    errors.append(status::object(new, old));
+    answer(new, errors)
+}
+
 /// Checks the new state of an object.
 pub(crate) fn changed_object(turn: &Turn<'_>, new: &Object, old: &Object) -> Result<(), Status> {
     if let Some(spoken) = &turn.spoken {
@@ -133,6 +162,12 @@ pub(crate) fn changed_object(turn: &Turn<'_>, new: &Object, old: &Object) -> Res
         (Object::Secret(_), Object::Secret(_)) | (Object::ConfigMap(_), Object::ConfigMap(_)) => {
             errors.append(core::changed(new, old, &whole));
             errors.append(core::object(new, &whole));
+        }
+        (Object::Custom(new), Object::Custom(old)) => {
+            errors.append(whole_kinds::new_state(new, old, &whole));
+        }
+        (Object::Event(_), _) if is_newer(turn) => {
+            errors.append(event::changed_newer(&whole, &old.to_value()));
         }
         _ => {
             errors.append(core::object(new, &whole));

@@ -23,6 +23,14 @@ pub(super) fn check(whole: &Value) -> Errors {
     errors
 }
 
+/// What a node's status is asked; the rest is asked of any change.
+pub(super) fn check_status(whole: &Value) -> Errors {
+    let mut errors = Errors::new();
+    annotations(&mut errors, whole);
+    amounts(&mut errors, &whole["status"]);
+    errors
+}
+
 pub(super) fn changed(new: &Value, old: &Value) -> Errors {
     let mut errors = Errors::new();
     let (spec, before) = (&new["spec"], &old["spec"]);

@@ -36,7 +36,7 @@ pub(super) fn check(whole: &Value) -> Errors {
     errors
 }
 
-fn parameters(errors: &mut Errors, parameters: &Value) {
+pub(super) fn parameters(errors: &mut Errors, parameters: &Value) {
     let all: Vec<(&String, &Value)> = entries(parameters).collect();
     if all.len() > MOST_PARAMETERS {
         errors.too_long("parameters", MOST_PARAMETERS);

@@ -1,9 +1,10 @@
 //! Kinds that are kept whole: which file checks which.
 
 use super::{
-    autoscaler, claim, cron_job, daemon_set, definition, disruption_budget, field::Errors, ingress, job,
-    limit_range, network_policy, persistent_volume, priority_class, rbac, replication_controller, small,
-    stateful_set, storage_class,
+    admission_policy, autoscaler, claim, cron_job, csi, daemon_set, definition, device_claim, device_slice,
+    devices, disruption_budget, field::Errors, flow_control, ingress, job, limit_range, migration,
+    network_policy, persistent_volume, priority_class, rbac, replication_controller, service_range,
+    signing_request, small, stateful_set, storage_class, webhooks,
 };
 use kubestep_model::{Custom, Object};
 use serde_json::Value;
@@ -33,12 +34,67 @@ pub(super) fn object(custom: &Custom, whole: &Value) -> Errors {
         "ControllerRevision" => small::revision(whole),
         "PodTemplate" => small::pod_template(whole),
         "RuntimeClass" => small::runtime_class(whole),
-        _ => Errors::new(),
+        "CSIDriver" => csi::driver(whole),
+        "CSINode" => csi::node(whole),
+        "CSIStorageCapacity" => csi::capacity(whole),
+        "VolumeAttachment" => csi::attachment(whole),
+        "VolumeAttributesClass" => csi::attributes_class(whole),
+        "FlowSchema" => flow_control::schema(whole),
+        "PriorityLevelConfiguration" => flow_control::level(whole),
+        "APIService" => service_range::api_service(whole),
+        "StorageVersionMigration" => migration::check(whole),
+        "ServiceCIDR" => service_range::range(whole),
+        "IPAddress" => service_range::address(whole),
+        "ResourceClaim" => device_claim::claim(whole),
+        "ResourceClaimTemplate" => device_claim::template(whole),
+        "PodCertificateRequest" => signing_request::of_pod(whole),
+        _ => either(custom, whole, None).unwrap_or_default(),
     }
 }
 
+/// Kinds that look at the old state to tell what they let pass in the new one.
+fn either(custom: &Custom, whole: &Value, old: Option<&Value>) -> Option<Errors> {
+    Some(match (custom.kind.own_name(), old) {
+        ("DeviceClass", _) => devices::class(whole, old),
+        ("DeviceTaintRule", _) => devices::taint_rule(whole, old),
+        ("ResourceSlice", _) => device_slice::check(whole, old),
+        ("ClusterTrustBundle", _) => signing_request::bundle(whole, old),
+        ("CertificateSigningRequest", None) => signing_request::request(whole, None),
+        ("CertificateSigningRequest", Some(old)) => signing_request::changed_request(whole, old, ""),
+        ("MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration", None) => webhooks::check(whole),
+        ("MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration", Some(old)) => {
+            webhooks::changed(whole, old)
+        }
+        ("ValidatingAdmissionPolicy", _) => admission_policy::policy(whole, old, false),
+        ("MutatingAdmissionPolicy", _) => admission_policy::policy(whole, old, true),
+        ("ValidatingAdmissionPolicyBinding", _) => admission_policy::binding(whole, false),
+        ("MutatingAdmissionPolicyBinding", _) => admission_policy::binding(whole, true),
+        _ => return None,
+    })
+}
+
+/// The new state of an object, all that is asked of it.
+pub(super) fn new_state(new: &Arc<Custom>, old: &Arc<Custom>, whole: &Value) -> Errors {
+    let before = || Object::Custom(old.clone()).to_value();
+    // Their specs are for life, so that nothing else is looked at.
+    match new.kind.own_name() {
+        "ServiceCIDR" => return service_range::changed_range(whole, &before()),
+        "IPAddress" => return service_range::changed_address(whole, &before()),
+        "ResourceClaim" => return device_claim::changed_claim(whole, &before()),
+        "ResourceClaimTemplate" => return device_claim::changed_template(whole, &before()),
+        "PodCertificateRequest" => return signing_request::changed_of_pod(whole, &before()),
+        _ => {}
+    }
+    if let Some(errors) = either(new, whole, Some(&before())) {
+        return errors;
+    }
+    let mut errors = object(new, whole);
+    errors.append(changed(new, old, whole));
+    errors
+}
+
 /// What may not change once it is there.
-pub(super) fn changed(new: &Arc<Custom>, old: &Arc<Custom>, whole: &Value) -> Errors {
+fn changed(new: &Arc<Custom>, old: &Arc<Custom>, whole: &Value) -> Errors {
     let before = Object::Custom(old.clone()).to_value();
     match new.kind.own_name() {
         "StatefulSet" => stateful_set::changed(whole, &before),
@@ -53,6 +109,12 @@ pub(super) fn changed(new: &Arc<Custom>, old: &Arc<Custom>, whole: &Value) -> Er
         "IngressClass" => ingress::changed_class(whole, &before),
         "ControllerRevision" => small::changed_revision(whole, &before),
         "RuntimeClass" => small::changed_runtime_class(whole, &before),
+        "CSIDriver" => csi::changed_driver(whole, &before),
+        "CSINode" => csi::changed_node(whole, &before),
+        "CSIStorageCapacity" => csi::changed_capacity(whole, &before),
+        "VolumeAttachment" => csi::changed_attachment(whole, &before),
+        "VolumeAttributesClass" => csi::changed_attributes_class(whole, &before),
+        "StorageVersionMigration" => migration::changed(whole, &before),
         _ => Errors::new(),
     }
 }

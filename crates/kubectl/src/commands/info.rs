@@ -127,30 +127,15 @@ impl Line {
 }
 
 /// Resources that the API of v1.37 names, and that are not stored here: resource, group, kind, whether it is in namespaces.
-const UNSTORED: [(&str, &str, &str, bool); 18] = [
+const UNSTORED: [(&str, &str, &str, bool); 8] = [
     ("bindings", "", "Binding", true),
-    ("mutatingadmissionpolicies", "admissionregistration.k8s.io", "MutatingAdmissionPolicy", false),
-    (
-        "mutatingadmissionpolicybindings",
-        "admissionregistration.k8s.io",
-        "MutatingAdmissionPolicyBinding",
-        false,
-    ),
     ("selfsubjectreviews", "authentication.k8s.io", "SelfSubjectReview", false),
     ("tokenreviews", "authentication.k8s.io", "TokenReview", false),
     ("localsubjectaccessreviews", "authorization.k8s.io", "LocalSubjectAccessReview", true),
     ("selfsubjectaccessreviews", "authorization.k8s.io", "SelfSubjectAccessReview", false),
     ("selfsubjectrulesreviews", "authorization.k8s.io", "SelfSubjectRulesReview", false),
     ("subjectaccessreviews", "authorization.k8s.io", "SubjectAccessReview", false),
-    ("clustertrustbundles", "certificates.k8s.io", "ClusterTrustBundle", false),
-    ("podcertificaterequests", "certificates.k8s.io", "PodCertificateRequest", true),
     ("events", "events.k8s.io", "Event", true),
-    ("deviceclasses", "resource.k8s.io", "DeviceClass", false),
-    ("devicetaintrules", "resource.k8s.io", "DeviceTaintRule", false),
-    ("resourceclaims", "resource.k8s.io", "ResourceClaim", true),
-    ("resourceclaimtemplates", "resource.k8s.io", "ResourceClaimTemplate", true),
-    ("resourceslices", "resource.k8s.io", "ResourceSlice", false),
-    ("storageversionmigrations", "storagemigration.k8s.io", "StorageVersionMigration", false),
 ];
 
 /// Everything that the API names.

@@ -1,7 +1,8 @@
 //! Event.
 
 use super::{Column, Row, age, column, common, micro_age, row, wide};
-use kubestep_model::{Event, Instant};
+use kubestep_model::{Event, Instant, Kind, Object, kinds::rename_event};
+use serde_json::Value;
 
 pub(super) const COLUMNS: &[Column] = &[
     column("Last Seen"),
@@ -40,6 +41,16 @@ pub(super) fn row(o: &Event, now: Instant, _: bool) -> Row {
         count,
         &*o.metadata.name,
     ]
+}
+
+/// The same of an event of events.k8s.io.
+pub(super) fn newer(o: &Value, now: Instant, wide: bool) -> Row {
+    let mut event = o.clone();
+    if let Value::Object(fields) = &mut event {
+        rename_event(fields, false);
+    }
+    let event = Object::from_value(Kind::Event, event).ok();
+    event.as_ref().and_then(Object::get).map(|event| row(event, now, wide)).unwrap_or_default()
 }
 
 fn source(o: &Event) -> String {

@@ -1,7 +1,31 @@
 //! Events: what components say about objects.
 
 use crate::{MicroTime, ObjectMeta, Time, go::api};
+use serde_json::{Map, Value};
 use std::sync::Arc;
+
+/// The fields that events.k8s.io names otherwise: their names in the core group, and there.
+///
+/// Upstream: pkg/apis/events/v1, conversion.go (v1.37).
+pub const NEWER_NAMES: [(&str, &str); 7] = [
+    ("involvedObject", "regarding"),
+    ("message", "note"),
+    ("source", "deprecatedSource"),
+    ("firstTimestamp", "deprecatedFirstTimestamp"),
+    ("lastTimestamp", "deprecatedLastTimestamp"),
+    ("count", "deprecatedCount"),
+    ("reportingComponent", "reportingController"),
+];
+
+/// Gives an event's fields the names of the newer group, or those of the core group.
+pub fn rename_event(fields: &mut Map<String, Value>, newer: bool) {
+    for (core, name) in NEWER_NAMES {
+        let (from, to) = if newer { (core, name) } else { (name, core) };
+        if let Some(value) = fields.remove(from) {
+            fields.insert(to.into(), value);
+        }
+    }
+}
 
 api! {
     /// A core/v1 Event.

@@ -14,6 +14,65 @@ pub fn encode(api_version: &str, kind: &str, value: &Value) -> Value {
     }
 }
 
+/// A value of a type of the API as Go's encoder writes it on one line: fields in the order of the struct. The type is
+/// named as in the schema, as `resource/v1.DeviceRequest`.
+#[must_use]
+pub fn written(type_name: &str, value: &Value) -> String {
+    let mut out = String::new();
+    match schema().type_named(type_name) {
+        Some(id) => write_type(&mut out, &Type::Declared(id), value, 0),
+        None => out = value.to_string(),
+    }
+    out
+}
+
+/// No type of the schema is as deep as this.
+const DEEPEST: usize = 64;
+
+fn write_type(out: &mut String, ty: &Type, value: &Value, depth: usize) {
+    let ty = if let Type::Pointer(inner) = ty { inner } else { ty };
+    let list = |out: &mut String, open: char, close: char, write: &mut dyn FnMut(&mut String)| {
+        out.push(open);
+        write(out);
+        out.push(close);
+    };
+    match (schema().resolve(ty), value) {
+        _ if depth > DEEPEST => out.push_str("null"),
+        (Type::Declared(id), Value::Object(map)) => match schema().declared(*id).map(|d| &d.shape) {
+            Some(Shape::Struct(fields)) => list(out, '{', '}', &mut |out| {
+                let mut first = true;
+                for field in fields {
+                    let value = map.get(field.name).filter(|value| !value.is_null());
+                    if !is_omitted(&field.ty, field.omit, value) {
+                        out.push_str(if first { "" } else { "," });
+                        first = false;
+                        out.push_str(&format!("{}:", Value::from(field.name)));
+                        match value {
+                            Some(value) => write_type(out, &field.ty, value, depth + 1),
+                            None => out.push_str(&encode_type(&field.ty, None).to_string()),
+                        }
+                    }
+                }
+            }),
+            _ => out.push_str(&value.to_string()),
+        },
+        (Type::List(item), Value::Array(items)) => list(out, '[', ']', &mut |out| {
+            for (i, value) in items.iter().enumerate() {
+                out.push_str(if i == 0 { "" } else { "," });
+                write_type(out, item, value, depth + 1);
+            }
+        }),
+        (Type::Map(_, item), Value::Object(map)) => list(out, '{', '}', &mut |out| {
+            for (i, (key, value)) in map.iter().enumerate() {
+                out.push_str(if i == 0 { "" } else { "," });
+                out.push_str(&format!("{}:", Value::from(key.as_str())));
+                write_type(out, item, value, depth + 1);
+            }
+        }),
+        (_, value) => out.push_str(&value.to_string()),
+    }
+}
+
 /// A value of a type; none is Go's zero value.
 fn encode_type(ty: &Type, value: Option<&Value>) -> Value {
     let value = value.filter(|value| !value.is_null());

@@ -198,6 +198,11 @@ impl Schema {
         self.kinds.get(&(api_version, kind)).copied()
     }
 
+    /// The type of this name, as `core/v1.Pod`.
+    pub(super) fn type_named(&self, name: &str) -> Option<TypeId> {
+        self.types.iter().position(|declared| declared.name == name)
+    }
+
     pub(super) fn kind_type(&self, id: TypeId) -> Option<&Type> {
         self.kind_types.get(&id)
     }

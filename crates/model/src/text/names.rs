@@ -99,6 +99,30 @@ fn subdomain(text: &str, too_long: fn(usize) -> String) -> Vec<String> {
     errors
 }
 
+/// A DNS subdomain in which capitals are let pass, in the words of that check.
+pub fn is_caseless_subdomain(text: &str) -> Vec<String> {
+    const PATTERN: &str = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*";
+    const MESSAGE: &str = "an RFC 1123 subdomain must consist of alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character";
+    let mut messages = vec![];
+    if text.len() > SUBDOMAIN_MAX {
+        messages.push(max_len_error(SUBDOMAIN_MAX));
+    }
+    if !matches_subdomain(&text.to_ascii_lowercase()) {
+        messages.push(regex_error(MESSAGE, PATTERN, &["Example.com"]));
+    }
+    messages
+}
+
+/// A name as C has them: letters, digits and `_`, no digit first.
+pub fn is_c_identifier(text: &str) -> Vec<String> {
+    const MESSAGE: &str = "a valid C identifier must start with alphabetic character or '_', followed by a string of alphanumeric characters or '_'";
+    let starts = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    if starts && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') {
+        return vec![];
+    }
+    vec![regex_error(MESSAGE, "[A-Za-z_][A-Za-z0-9_]*", &["my_name", "MY_NAME", "MyName"])]
+}
+
 /// A DNS label as RFC 1035 has it: it starts with a letter.
 pub fn is_dns1035_label(text: &str) -> Vec<String> {
     let mut errors = Vec::new();
