@@ -11,6 +11,8 @@ use std::sync::Arc;
 
 /// A program that was told so much goes on with its next step only.
 const MOST_TURNS: usize = 10_000;
+/// So many pieces of what it printed are kept of a program that begins anew.
+const MOST_KEPT: usize = 60;
 
 /// Numbers the programs that people started, in order.
 pub type ClientId = u64;
@@ -24,7 +26,11 @@ pub struct ClientState {
     pub terminal: u32,
     /// When it was started.
     pub started: Instant,
-    /// What it was told.
+    /// When it last began anew, if it is one that does.
+    pub begun: Instant,
+    /// What it printed before that, the last of it.
+    pub before: Arc<Vec<Chunk>>,
+    /// What it was told since.
     pub told: Arc<Vec<ClientTurn>>,
     /// What it printed since its start.
     pub output: Arc<Vec<Chunk>>,
@@ -32,6 +38,14 @@ pub struct ClientState {
     pub waiting: Option<ClientAsk>,
     /// Its exit code and when it ended.
     pub ended: Option<(i32, Instant)>,
+}
+
+impl ClientState {
+    /// Whether it is one that goes on for ever, and still does.
+    pub fn goes_on(&self) -> bool {
+        self.ended.is_none()
+            && (self.begun > self.started || matches!(self.waiting, Some(ClientAsk::Again(_))))
+    }
 }
 
 impl World {
@@ -44,6 +58,8 @@ impl World {
             program,
             terminal,
             started: self.now,
+            begun: self.now,
+            before: Arc::default(),
             told: Arc::default(),
             output: Arc::default(),
             waiting: None,
@@ -105,6 +121,7 @@ impl World {
         match &client.waiting {
             None => {}
             Some(ClientAsk::Sleep(_)) => self.told(id, ClientTold::Slept),
+            Some(ClientAsk::Again(_)) => self.begin_anew(id),
             Some(ClientAsk::Discover) => self.tell_definitions(id),
             Some(ask @ ClientAsk::Watch { .. }) => {
                 let events = self.events_for(ask);
@@ -125,10 +142,23 @@ impl World {
         self.run_client(id, trace)
     }
 
+    /// A program that goes on for ever forgets its last round, but for the last of what it printed.
+    fn begin_anew(&mut self, id: ClientId) {
+        let now = self.now;
+        self.with_client(id, |c| {
+            let from = c.output.len().saturating_sub(MOST_KEPT);
+            c.before = Arc::new(c.output[from..].to_vec());
+            c.told = Arc::default();
+            c.waiting = None;
+            c.begun = now;
+        });
+    }
+
     fn run_client(&mut self, id: ClientId, trace: &mut Trace) -> What {
         let Some(client) = self.clients.get(&id).cloned() else { return What::Act { text: String::new() } };
-        let ClientProgress { output, next } = client.program.run(client.started, &client.told);
+        let ClientProgress { output, next } = client.program.run(client.begun, &client.told);
         let now = self.now;
+        let output = if client.before.is_empty() { output } else { [&client.before[..], &output].concat() };
         self.with_client(id, |c| c.output = Arc::new(output));
         match next {
             Ok(exit) => {
@@ -158,7 +188,7 @@ impl World {
                 self.send_request(Asker::Client(id), request, actor, cause);
             }
             ClientAsk::Discover => self.due.put_exactly(Step::Client(id), self.now),
-            ClientAsk::Sleep(time) => {
+            ClientAsk::Sleep(time) | ClientAsk::Again(time) => {
                 self.release(id);
                 self.due.put_exactly(Step::Client(id), self.now + time);
             }

@@ -127,7 +127,9 @@ fn predict(session: &mut Session, lesson: &Lesson, index: u32, answer: Option<&s
 /// The form in which a step of a script is kept.
 fn saved_of(deed: Deed) -> Saved {
     match deed {
-        Deed::Run { line, files } => Saved::Run { terminal: 0, line, files: files.into_iter().collect() },
+        Deed::Run { terminal, line, files } => {
+            Saved::Run { terminal, line, files: files.into_iter().collect() }
+        }
         Deed::Step(text) => Saved::Script(text),
     }
 }

@@ -7,7 +7,7 @@
 
 use crate::session::Session;
 use kubestep_cluster::{Record, Step, What, World};
-use kubestep_insight::{Gaps, Kind as Verdict, kind, settled};
+use kubestep_insight::{Gaps, Kind as Verdict, idle, kind, settled};
 use kubestep_model::{Instant, Kind, Pod, ReplicaSet};
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -209,7 +209,7 @@ impl Order {
     fn is_calm(&self) -> bool {
         match kind(&self.world, &self.gaps) {
             Verdict::Converged => settled(&self.world),
-            Verdict::Stalled => true,
+            Verdict::Stalled => idle(&self.world),
             Verdict::Converging => false,
         }
     }

@@ -1,7 +1,7 @@
 //! What an open gap waits for: a closed list, found from objects, the world's faults and its loops.
 
 use crate::look::{children, new_replica_set, pods_of};
-use kubestep_cluster::{ProcessId, World};
+use kubestep_cluster::{Brain, Mood, ProcessId, World, loops::scheduler::queue::Place};
 use kubestep_model::{
     ContainerStatus, Deployment, Instant, Key, Kind, Object, Pod, ReplicaSet, Resource, Time,
 };
@@ -42,6 +42,10 @@ pub enum Blocker {
     Turn,
     /// No node takes the pod.
     NothingFits {
+        message: String,
+    },
+    /// A gate keeps the scheduler from looking at the pod.
+    Gated {
         message: String,
     },
     /// An image that does not come.
@@ -115,6 +119,7 @@ impl Blocker {
             Blocker::Paused => "paused",
             Blocker::Turn => "turn",
             Blocker::NothingFits { .. } => "nothing-fits",
+            Blocker::Gated { .. } => "gated",
             Blocker::Image { .. } => "image",
             Blocker::Volume { .. } => "volume",
             Blocker::Configuration { .. } => "configuration",
@@ -143,7 +148,10 @@ pub(crate) fn next(world: &World, object: &Object) -> Next {
     match object {
         Object::Deployment(d) => deployment(world, object, d),
         Object::ReplicaSet(set) => replica_set(world, object, set),
-        Object::Pod(pod) => Next::End(of_pod(world, pod)),
+        Object::Pod(pod) => match claim_of(world, pod) {
+            Some(claim) => Next::Object(claim),
+            None => Next::End(of_pod(world, pod)),
+        },
         Object::Node(node) if is_silent(world, &node.metadata.name) => {
             Next::End(Blocker::NodeSilent { node: node.metadata.name.to_string() })
         }
@@ -152,6 +160,16 @@ pub(crate) fn next(world: &World, object: &Object) -> Next {
         Object::Custom(custom) => crate::whole::next(world, object, custom),
         _ => Next::End(Blocker::NoLoop),
     }
+}
+
+/// The claim without a volume that a pod waits for before it can have a node.
+fn claim_of(world: &World, pod: &Pod) -> Option<Key> {
+    let waits = pod.spec.node_name.is_empty()
+        && pod.condition("PodScheduled").is_some_and(|c| c.message.contains("PersistentVolumeClaim"));
+    let claims = waits.then(|| crate::needs::claims(pod))?;
+    let key = |name: String| Key::new(crate::needs::CLAIM, pod.metadata.namespace.clone(), name);
+    let open = |key: &Key| world.store().get(key).is_some_and(|o| crate::measure(o).is_some());
+    claims.into_iter().map(key).find(open)
 }
 
 fn ending(world: &World, object: &Object) -> Blocker {
@@ -194,7 +212,7 @@ fn deployment(world: &World, object: &Object, d: &Deployment) -> Next {
     if let Some(failure) = d.condition("ReplicaFailure").filter(|c| c.status == "True")
         && new_replica_set(world.store(), d).is_none()
     {
-        return Next::End(refused(&failure.message));
+        return Next::End(refused(world, &d.metadata.namespace, &failure.message));
     }
     let new = new_replica_set(world.store(), d);
     if let Some(set) = new
@@ -217,7 +235,7 @@ fn replica_set(world: &World, object: &Object, set: &ReplicaSet) -> Next {
     let short =
         i32::try_from(pods.iter().filter(|p| p.is_active()).count()).unwrap_or(i32::MAX) < set.replicas();
     if let Some(failure) = set.condition("ReplicaFailure").filter(|c| c.status == "True" && short) {
-        return Next::End(refused(&failure.message));
+        return Next::End(refused(world, &set.metadata.namespace, &failure.message));
     }
     if let Some(pod) = worst(world, &pods) {
         return Next::Object(pod.key());
@@ -238,7 +256,11 @@ pub(crate) fn worst<'a>(world: &World, pods: &[&'a Pod]) -> Option<&'a Pod> {
     pods.iter().copied().filter(open).max_by_key(key)
 }
 
-pub(crate) fn refused(message: &str) -> Blocker {
+/// A write that was refused, as long as the reason for it still stands; after that only the next try is waited for.
+pub(crate) fn refused(world: &World, namespace: &str, message: &str) -> Blocker {
+    if crate::needs::mended(world, namespace, message) {
+        return Blocker::Time { what: "retry" };
+    }
     let how = if message.contains("exceeded quota") || message.contains("failed quota") {
         Refusal::Quota
     } else if message.contains("usage per") {
@@ -275,7 +297,7 @@ pub(crate) fn of_pod(world: &World, pod: &Pod) -> Blocker {
     let statuses = pod.status.init_container_statuses.iter().chain(&pod.status.container_statuses);
     let found =
         statuses.filter(|s| !s.ready || s.state.running.is_none()).find_map(|s| of_container(world, pod, s));
-    found.unwrap_or(Blocker::UnderWay)
+    found.or_else(|| crate::needs::missing(world, pod)).unwrap_or(Blocker::UnderWay)
 }
 
 fn unscheduled(world: &World, pod: &Pod) -> Blocker {
@@ -287,9 +309,23 @@ fn unscheduled(world: &World, pod: &Pod) -> Blocker {
         return held;
     }
     match pod.condition("PodScheduled") {
-        Some(c) if c.status == "False" => Blocker::NothingFits { message: c.message.clone() },
+        Some(c) if c.status == "False" && c.reason == "SchedulingGated" => {
+            Blocker::Gated { message: c.message.clone() }
+        }
+        Some(c) if c.status == "False" && !is_tried_again(world, pod) => {
+            Blocker::NothingFits { message: c.message.clone() }
+        }
+        Some(c) if c.status == "False" => Blocker::Time { what: "scheduling" },
         _ => Blocker::UnderWay,
     }
+}
+
+/// Whether the scheduler has taken a pod up again and will look at it by itself.
+fn is_tried_again(world: &World, pod: &Pod) -> bool {
+    let Some(Brain::Scheduler(scheduler)) = world.process(&ProcessId::Scheduler).map(|p| &p.brain) else {
+        return false;
+    };
+    scheduler.place_of(&pod.metadata.uid).is_some_and(|place| place != Place::Unschedulable)
 }
 
 fn of_container(world: &World, pod: &Pod, status: &ContainerStatus) -> Option<Blocker> {
@@ -341,12 +377,22 @@ fn of_waiting(
         | "RegistryUnavailable" => {
             let image = image();
             let row = world.registry().get(&image);
+            match world.registry().1 {
+                Mood::Away => return Some(Blocker::Image { image, reason: reason.into(), absent: false }),
+                Mood::Throttling(_) if row.is_some_and(|r| !r.denied) => {
+                    return Some(Blocker::Time { what: "throttled" });
+                }
+                _ => {}
+            }
             if row.is_some_and(|r| !r.denied) && matches!(reason, "ErrImagePull" | "ImagePullBackOff") {
                 return Some(Blocker::Time { what: "pull-back-off" });
             }
             Blocker::Image { absent: row.is_none(), image, reason: reason.into() }
         }
         "CrashLoopBackOff" => ends(status),
+        "CreateContainerConfigError" if crate::needs::mended(world, &pod.metadata.namespace, message) => {
+            Blocker::Time { what: "retry" }
+        }
         "CreateContainerConfigError" | "CreateContainerError" | "RunContainerError" => {
             Blocker::Configuration { message: message.into() }
         }

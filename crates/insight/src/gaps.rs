@@ -1,7 +1,7 @@
 //! All open gaps of a world and their ages, followed from step to step.
 
 use crate::{Measure, measure};
-use kubestep_cluster::{ChangeRef, World};
+use kubestep_cluster::{ChangeKind, ChangeRef, World};
 use kubestep_model::tree::{OrdMap, OrdSet};
 use kubestep_model::{Instant, Key, Object};
 
@@ -26,6 +26,8 @@ pub struct Gaps {
     moved: Instant,
     /// Since when there has been none, if there is none.
     closed: Instant,
+    /// When somebody last asked for something, or a node came.
+    touched: Instant,
 }
 
 impl Gaps {
@@ -41,6 +43,9 @@ impl Gaps {
     /// The gaps after a step that made these changes.
     pub fn follow(&mut self, world: &World, changes: &[ChangeRef]) {
         let was_open = !self.open.is_empty();
+        if changes.iter().any(|change| asks(world, change)) {
+            self.touched = world.now();
+        }
         for change in changes {
             self.look(&change.key, world.store().get(&change.key), world.now());
         }
@@ -99,11 +104,23 @@ impl Gaps {
         self.moved
     }
 
+    /// When a gap last opened, got smaller or closed, or somebody asked for something.
+    pub(crate) fn last_news(&self) -> Instant {
+        self.moved.max(self.touched)
+    }
+
     /// The gap that has been open longest; of equals, the one highest in the chain of owners, then the first by name.
     pub fn oldest(&self) -> Option<(&Key, &Gap)> {
         let (_, _, key) = self.by_age.get_min()?;
         self.open.get_key_value(key)
     }
+}
+
+/// Whether a change is one that a person or a program from outside asked for, or a node that came.
+fn asks(world: &World, change: &ChangeRef) -> bool {
+    let person = |who: &str| matches!(who, "kubectl" | "order" | "declare" | "statefile" | "gitops-agent");
+    (change.kind == ChangeKind::Added && change.key.kind == kubestep_model::Kind::Node)
+        || world.store().entry(change.revision).is_some_and(|entry| person(&entry.who))
 }
 
 /// Deployments speak for their ReplicaSets, CronJobs for their jobs, all owners for their pods.

@@ -9,6 +9,7 @@ pub mod explore;
 mod gap;
 mod gaps;
 pub mod look;
+mod needs;
 pub mod requests;
 pub mod sweep;
 mod verdict;

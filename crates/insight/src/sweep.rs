@@ -218,6 +218,7 @@ pub fn heal(world: &mut World) {
     acts.extend(crashing.map(|process| FaultAct::CrashAfter { process, writes: 0 }));
     let troubled = faults.requests.iter().map(|(p, (trouble, _))| (p.clone(), *trouble));
     acts.extend(troubled.map(|(process, trouble)| FaultAct::Requests { process, trouble, next: 0 }));
+    acts.extend(faults.programs.map(|(trouble, _)| FaultAct::Programs { trouble, next: 0 }));
     acts.extend(faults.slow.keys().map(|p| FaultAct::Slow { process: p.clone(), by: Duration::ZERO }));
     acts.extend(faults.mute.iter().map(|p| FaultAct::Mute { process: p.clone(), mute: false }));
     acts.extend(faults.deaf.iter().map(|p| FaultAct::Deafen { process: p.clone(), deaf: false }));

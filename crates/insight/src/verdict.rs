@@ -52,7 +52,7 @@ pub fn kind(world: &World, gaps: &Gaps) -> Kind {
     if gaps.is_empty() {
         return Kind::Converged;
     }
-    let patient = world.now().since(gaps.last_moved()) >= PATIENCE;
+    let patient = world.now().since(gaps.last_news()) >= PATIENCE;
     let stalled =
         |key: &Key| end(world, gaps, key).is_some_and(|(_, b)| b.stalls() && (patient || !b.retries()));
     let waits = (patient || !something_moves(world)) && gaps.iter().all(|(k, _)| stalled(k));

@@ -207,9 +207,10 @@ fn wanted(object: &Object) -> i32 {
 /// for it.
 fn failed_create(world: &World, key: &Key) -> Option<Blocker> {
     let event = last_event(world, key, |e| e.reason == "FailedCreate")?;
-    let blocker = refused(&event.message);
+    let blocker = refused(world, &key.namespace, &event.message);
     // Without a known reason it may have been anything, and a retry helps.
-    (!matches!(blocker, Blocker::Refused { how: Refusal::Other, .. })).then_some(blocker)
+    let known = event.message.contains("already exists");
+    (known || !matches!(blocker, Blocker::Refused { how: Refusal::Other, .. })).then_some(blocker)
 }
 
 fn last_event<'w>(world: &'w World, key: &Key, wanted: impl Fn(&Event) -> bool) -> Option<&'w Event> {

@@ -296,6 +296,11 @@ impl<'a> Kc<'a> {
         self.turn(ClientAsk::Sleep(duration)).map(|_| ())
     }
 
+    /// Ends this round of a program that goes on for ever: after a while it begins anew and remembers nothing.
+    pub fn again(&mut self, after: Duration) -> Stop {
+        Stop::Awaiting(Box::new(ClientAsk::Again(after)))
+    }
+
     /// The lines that a container printed, each with its time and its line's end; or why they cannot be had.
     pub fn logs(
         &mut self,

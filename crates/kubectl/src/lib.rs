@@ -12,6 +12,7 @@ pub mod fault;
 mod fields;
 pub mod kc;
 mod kustomize;
+mod machines;
 pub mod manifest;
 pub mod output;
 mod pods;

@@ -9,7 +9,7 @@ use crate::{
 };
 use kubestep_model::{Kind, defined, yaml};
 use serde_json::{Map, Value};
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 /// One object of a file, as it was written, with its namespace filled in.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,6 +69,23 @@ pub fn read(kc: &mut Kc<'_>, how: &Reading) -> Flow<Read> {
     }
     kc.definitions()?;
     Ok(read_all(kc, how))
+}
+
+/// Reads texts that do not lie beside the command, by their names.
+pub fn read_texts(kc: &mut Kc<'_>, texts: &BTreeMap<String, String>) -> Flow<Read> {
+    let all = |kc: &Kc<'_>| {
+        let mut read = Read::default();
+        for (name, text) in texts {
+            read_text(kc, name, text, true, &mut read);
+        }
+        read
+    };
+    let read = all(kc);
+    if !read.foreign {
+        return Ok(read);
+    }
+    kc.definitions()?;
+    Ok(all(kc))
 }
 
 fn read_all(kc: &Kc<'_>, how: &Reading) -> Read {

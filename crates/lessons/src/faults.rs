@@ -4,6 +4,9 @@ use kubestep_cluster::{Act, FaultAct, Mood, ProcessId, Trouble, loops::ALL};
 use kubestep_model::Kind;
 use std::time::Duration;
 
+/// The name of a person's programs, in faults of requests.
+const PROGRAMS: &str = "programs";
+
 /// The act that switches a fault on or off: what, of whom, and how much or of which kind.
 pub fn fault(id: &str, on: bool) -> Act {
     let mut parts = id.splitn(3, ':');
@@ -12,10 +15,9 @@ pub fn fault(id: &str, on: bool) -> Act {
     let process = process_named(who);
     let resource = || Kind::all().find(|k| k.resource() == kind).unwrap_or(Kind::Pod);
     let number = |default: u32| kind.parse().unwrap_or(default);
-    let requests = |trouble| FaultAct::Requests {
-        process: process.clone(),
-        trouble,
-        next: if on { number(5) } else { 0 },
+    let requests = |trouble| match who {
+        PROGRAMS => FaultAct::Programs { trouble, next: if on { number(1) } else { 0 } },
+        _ => FaultAct::Requests { process: process.clone(), trouble, next: if on { number(5) } else { 0 } },
     };
     let act = match what {
         "hold" => FaultAct::Hold { process, kind: resource(), held: on },

@@ -4,7 +4,7 @@ use crate::faults::fault;
 use crate::script::{Script, ScriptAct, ScriptStep};
 use kubestep_cluster::{Act, ClientId, Latencies, NodeAct, Record, Settings, Start, World};
 use kubestep_insight::Gaps;
-use kubestep_kubectl::Kubectl;
+use kubestep_kubectl::{Kubectl, Shell};
 use kubestep_model::{Instant, Kind, Node, client::Stream};
 use regex_lite::Regex;
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
@@ -333,6 +333,11 @@ impl<'a, O: Observer> Player<'a, O> {
             ScriptAct::Fault { id, on } => {
                 self.act(fault(id, *on));
                 format!("{} {id}", if *on { "fault" } else { "heal" })
+            }
+            ScriptAct::Program(line) => {
+                let program = Arc::new(Shell::new(line, self.files.clone(), "default"));
+                self.act(Act::Run { terminal: 1, program, exclusive: false });
+                line.clone()
             }
             ScriptAct::WhatIf(on) => {
                 self.act(Act::WhatIf { selector_check: !on });

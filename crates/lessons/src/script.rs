@@ -35,6 +35,8 @@ pub struct ScriptStep {
 pub enum ScriptAct {
     /// kubectl lines, one after another.
     Kubectl(Vec<String>),
+    /// A line of a program beside kubectl, in a terminal of its own; one that goes on for ever goes on.
+    Program(String),
     /// Until no object changed for so many seconds.
     Settle(f64),
     /// So many seconds.
@@ -178,6 +180,7 @@ fn read_act(key: &str, body: &Value) -> Result<ScriptAct, String> {
     Ok(match key {
         "kubectl" => ScriptAct::Kubectl(vec![body.as_str().ok_or("kubectl: a line")?.into()]),
         "show" => ScriptAct::Kubectl(serde_json::from_value(body.clone()).map_err(|e| format!("show: {e}"))?),
+        "program" => ScriptAct::Program(said(body, "program")?),
         "settle" => ScriptAct::Settle(number()?),
         "wait" => ScriptAct::Wait(number()?),
         "until" => ScriptAct::Until {

@@ -19,6 +19,8 @@ pub type Files = BTreeMap<String, String>;
 const RELIST: Duration = Duration::from_millis(1200);
 /// The longest that a step waits for calm.
 const HOUR: Duration = Duration::from_secs(3600);
+/// The terminal of programs that a script starts beside kubectl.
+const BESIDE: u32 = 1;
 /// How long an `until` waits between two looks.
 const UNTIL_POLL: Duration = Duration::from_secs(1);
 /// So many inner steps of a command at once, at most, before it counts as waiting.
@@ -31,7 +33,9 @@ const MOST_STEPS: u32 = 2_000_000;
 pub enum Deed {
     /// A kubectl line with the files beside it.
     Run {
-        /// With `kubectl` before it.
+        /// Which terminal; 0 is the page's own.
+        terminal: u32,
+        /// With `kubectl` before it, or a program beside it.
         line: String,
         /// The files.
         files: Files,
@@ -63,6 +67,10 @@ pub fn perform(stage: &mut dyn Stage, step: &ScriptStep, files: &mut Files) -> R
             for line in lines {
                 run_line(stage, line, files);
             }
+            exits(stage, step.exit.unwrap_or(0))
+        }
+        ScriptAct::Program(line) => {
+            run_program(stage, line.clone(), files, BESIDE);
             exits(stage, step.exit.unwrap_or(0))
         }
         ScriptAct::Wait(seconds) => {
@@ -169,8 +177,13 @@ fn image_text(image: &kubestep_cluster::Image) -> String {
 
 fn run_line(stage: &mut dyn Stage, line: &str, files: &Files) {
     let line = format!("kubectl {}", substitute(stage.world(), line));
+    run_program(stage, line, files, 0);
+}
+
+fn run_program(stage: &mut dyn Stage, line: String, files: &Files, terminal: u32) {
     let program = Arc::new(Shell::new(&line, Arc::new(files.clone()), "default"));
-    stage.act(Act::Run { terminal: 0, program, exclusive: true }, Deed::Run { line, files: files.clone() });
+    let deed = Deed::Run { terminal, line, files: files.clone() };
+    stage.act(Act::Run { terminal, program, exclusive: true }, deed);
 }
 
 /// `$(…)` in a line stands for the first word that another kubectl line prints.

@@ -28,6 +28,8 @@ pub enum ClientAsk {
     Discover,
     /// Nothing for a while.
     Sleep(Duration),
+    /// Nothing for a while; then it begins anew and knows nothing of what it was told. For programs that go on for ever.
+    Again(Duration),
     /// Text that a container printed, from its node. Answered by `ClientTold::Text`; before each line stand the nanosecond
     /// at which it was printed ([`Instant`]) and a tab.
     Logs { pod: Key, container: Arc<str>, previous: bool },

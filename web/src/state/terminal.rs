@@ -75,9 +75,9 @@ impl State {
 }
 
 /// Programs beside kubectl that the terminal knows; `help` alone is the terminal's own.
-const PROGRAMS: [&str; 17] = [
-    ":", "cat", "clear", "cut", "echo", "false", "grep", "head", "help", "ls", "sleep", "sort", "tail",
-    "true", "uniq", "watch", "wc",
+const PROGRAMS: [&str; 21] = [
+    ":", "cat", "clear", "cut", "declare", "echo", "false", "gitops", "grep", "head", "help", "ls", "order",
+    "sleep", "sort", "statefile", "tail", "true", "uniq", "watch", "wc",
 ];
 
 /// The word `kubectl` may be left out, or typed twice because the prompt seemed to hold it.

@@ -25,6 +25,8 @@ pub struct Faults {
     pub crash_after: OrdMap<ProcessId, u32>,
     /// What becomes of the next requests of a process, and of how many.
     pub requests: OrdMap<ProcessId, (Trouble, u32)>,
+    /// What becomes of the next writes that come from outside, from a person's programs, and of how many.
+    pub programs: Option<(Trouble, u32)>,
     /// How much longer everything takes that a process sends or is told.
     pub slow: OrdMap<ProcessId, Duration>,
     /// Watches whose events are lost: their process learns of them only when it lists again.
@@ -78,6 +80,8 @@ pub enum FaultAct {
     CrashAfter { process: ProcessId, writes: u32 },
     /// Something becomes of the next requests of a process; of none: all is well again.
     Requests { process: ProcessId, trouble: Trouble, next: u32 },
+    /// Something becomes of the next writes of a person's programs; of none: all is well again.
+    Programs { trouble: Trouble, next: u32 },
     /// Everything takes longer for a process; nothing: as long as ever.
     Slow { process: ProcessId, by: Duration },
     /// The events of a watch are lost, or its process lists again and reads on.
@@ -140,6 +144,7 @@ impl World {
                 text
             }
             FaultAct::Requests { process, trouble, next } => self.trouble(process, trouble, next),
+            FaultAct::Programs { trouble, next } => self.trouble_programs(trouble, next),
             FaultAct::Slow { process, by } => self.slow_down(process, by),
             FaultAct::Lose { process, kind, lost } => self.lose_watch(process, kind, lost),
             FaultAct::Mute { process, mute } => self.mute(process, mute),

@@ -26,6 +26,15 @@ impl Trouble {
             Trouble::Conflict => "meet a conflict",
         }
     }
+
+    fn verb_of_one(self) -> &'static str {
+        match self {
+            Trouble::Dropped => "is dropped",
+            Trouble::Unanswered => "is served, but its answer is lost",
+            Trouble::Doubled => "arrives twice",
+            Trouble::Conflict => "meets a conflict",
+        }
+    }
 }
 
 /// The sentence of a mood of the registry.
@@ -61,6 +70,25 @@ impl World {
         text
     }
 
+    pub(super) fn trouble_programs(&mut self, trouble: Trouble, next: u32) -> String {
+        self.faults.programs = (next > 0).then_some((trouble, next));
+        match next {
+            0 => "You let what your programs write pass.".into(),
+            1 => format!("The next write of your programs {}.", trouble.verb_of_one()),
+            _ => format!("The next {next} writes of your programs {}.", trouble.verb()),
+        }
+    }
+
+    /// What becomes of what a person's program sends: writes only, and nothing that is only tried.
+    fn trouble_of_program(&mut self, request: &Request) -> Option<Trouble> {
+        let (trouble, left) = self.faults.programs?;
+        if request.verb.reads() || request.dry_run || request.review.is_some() {
+            return None;
+        }
+        self.faults.programs = (left > 1).then_some((trouble, left - 1));
+        Some(trouble)
+    }
+
     pub(super) fn slow_down(&mut self, process: ProcessId, by: Duration) -> String {
         if by.is_zero() {
             self.faults.slow.remove(&process);
@@ -84,6 +112,9 @@ impl World {
 
     /// What becomes of this request; counts it. Events are left alone: nobody waits for them.
     pub(crate) fn trouble_of(&mut self, asker: &Asker, request: &Request) -> Option<Trouble> {
+        if let Asker::Client(_) = asker {
+            return self.trouble_of_program(request);
+        }
         let (Asker::Controller { process, .. } | Asker::Agent { process, .. }) = asker else { return None };
         let (trouble, left) = self.faults.requests.get(process).copied()?;
         let replaces = matches!(&request.verb, Verb::Replace { subresource, .. } if *subresource != Subresource::Finalize);

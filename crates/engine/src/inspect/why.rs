@@ -10,7 +10,7 @@ use kubestep_cluster::{LogEntry, Record, What};
 use kubestep_insight::{Blocker, Said as Says, why as chain};
 use kubestep_model::arrange::Arrange;
 use kubestep_model::{Deployment, Event, Instant, Key, Kind, Object, Pod};
-use kubestep_protocol::{Link, Quote, Rich, Said, Speaker, Speech, Who, Why, WhyHead};
+use kubestep_protocol::{Link, Quote, Rich, Said, Span, Speaker, Speech, Who, Why, WhyHead};
 use std::{sync::Arc, time::Duration};
 
 /// So many causes are told.
@@ -32,11 +32,13 @@ pub(super) fn why(session: &Session, object: &Object) -> Why {
         tab.head = if idle { WhyHead::NoLoop } else { WhyHead::Agreed };
         return tab;
     };
-    tab.head = if what.stalls() {
-        WhyHead::Blocked(blocker::head(session, &at, &what))
-    } else {
-        WhyHead::Moving(blocker::head(session, &at, &what))
-    };
+    let since = links.first().and_then(|l| l.since);
+    let mut head = blocker::head(session, &at, &what);
+    if let Some(since) = since.filter(|_| what.stalls()) {
+        let words = Rich::words(" So for ").then(Span::Since(session.at(since))).then(Span::Words(".".into()));
+        head = head.then_all(words);
+    }
+    tab.head = if what.stalls() { WhyHead::Blocked(head) } else { WhyHead::Moving(head) };
     tab.strip = strip(&links.iter().map(|l| l.object.clone()).collect::<Vec<_>>(), &what);
     tab.stops_at = blocker::stops_at(&at, &what).map(Into::into);
     tab.ends = blocker::ends(session, &what, Some(&key));

@@ -40,6 +40,7 @@ pub(super) fn items(session: &mut Session) -> Vec<Arc<FaultItem>> {
         found.extend(requests(world, who, process));
         groups.push((title, found));
     }
+    groups.push(("Your own network", programs(world)));
     groups.push(("Nodes", nodes(world)));
     groups.push(("API server, registry, clocks", surroundings(world)));
     let flat = groups.into_iter().flat_map(|(group, entries)| entries.into_iter().map(move |e| (group, e)));
@@ -144,6 +145,26 @@ fn requests(world: &World, who: &str, process: &ProcessId) -> Vec<Entry> {
         slow,
     ));
     found
+}
+
+/// What may become of the next write of kubectl and the programs beside it.
+fn programs(world: &World) -> Vec<Entry> {
+    let now = world.faults().programs.map(|(trouble, _)| trouble);
+    [
+        ("drop", Trouble::Dropped, "Drop your next write", "it never arrives"),
+        (
+            "unanswered",
+            Trouble::Unanswered,
+            "Lose the answer to your next write",
+            "it is done, and you do not know",
+        ),
+        ("double", Trouble::Doubled, "Double your next write", "it arrives twice"),
+    ]
+    .into_iter()
+    .map(|(key, trouble, name, note)| {
+        entry(format!("{key}:programs:1"), name.into(), note, now == Some(trouble))
+    })
+    .collect()
 }
 
 fn nodes(world: &World) -> Vec<Entry> {

@@ -4,7 +4,7 @@ use super::sorted;
 use crate::{session::Session, words};
 use kubestep_cluster::control::Controller;
 use kubestep_cluster::{
-    Asker, Brain, Health, Loop as State, Process, ProcessId, Step, TimerName, World,
+    Asker, Brain, ClientId, Health, Loop as State, Process, ProcessId, Step, TimerName, World,
     loops::{ALL, kubelet, scheduler},
 };
 use kubestep_insight::{Blocker, Kind, Verdict};
@@ -32,11 +32,18 @@ pub(super) fn loops(session: &mut Session, found: &Verdict) -> Vec<Arc<Loop>> {
             rows.push((format!("loop:{id}"), row));
         }
     }
+    let programs: Vec<_> =
+        session.world().clients().filter(|(_, c)| c.goes_on()).map(|(id, _)| *id).collect();
+    for id in programs {
+        rows.extend(program_row(session, id).map(|row| (format!("loop:program:{id}"), row)));
+    }
     let mut out = vec![];
     for (name, mut row) in rows {
         row.id = session.ids.of(&name);
         row.stuck = stuck.as_ref().is_some_and(|(who, detail)| *who == row.name && *detail == row.detail);
-        row.name = words::who::long(&row.name);
+        if !row.watches.is_empty() {
+            row.name = words::who::long(&row.name);
+        }
         out.push(row);
     }
     sorted(out, |r| r.id)
@@ -60,7 +67,7 @@ fn stuck_loop(session: &Session, found: &Verdict) -> Option<(String, String)> {
         | Blocker::Probe { .. }
         | Blocker::Configuration { .. } => ("kubelet".into(), node()),
         Blocker::NodeSilent { node } => ("kubelet".into(), node),
-        Blocker::NothingFits { .. } => ("scheduler".into(), String::new()),
+        Blocker::NothingFits { .. } | Blocker::Gated { .. } => ("scheduler".into(), String::new()),
         Blocker::Refused { .. } => ("replicaset".into(), String::new()),
         Blocker::LoopStopped { who } | Blocker::WatchHeld { who, .. } => {
             (who.trim_start_matches("kube-").into(), String::new())
@@ -109,7 +116,7 @@ fn controller_row(session: &Session, index: usize, controller: &dyn Controller) 
     };
     row.behind = count(kinds.iter().map(|k| process.behind(*k)).sum());
     row.seen = seen(world, process, &kinds);
-    row.unread = count(state.unread.len());
+    row.unread = count(state.unread.len()).saturating_add(row.behind);
     let keys: Vec<&Key> =
         state.queue.ready().chain(state.working.keys()).filter(|k| !k.name.is_empty()).collect();
     row.queued = count(keys.len());
@@ -149,8 +156,9 @@ fn asks(world: &World, state: &State, index: usize) -> Option<Ask> {
     if let Some((_, flight)) = flight {
         return Some(Ask { words: words::request(&flight.request), sent: true });
     }
-    let work = state.working.values().find(|w| !w.asked.is_empty())?;
-    Some(Ask { words: words::request(work.asked.first()?), sent: false })
+    // What was answered is not asked any more.
+    let open = state.working.values().find_map(|w| w.asked.iter().zip(&w.replies).find(|(_, r)| r.is_none()));
+    Some(Ask { words: words::request(open?.0), sent: false })
 }
 
 fn waits_of_loop(session: &Session, state: &State, how: LoopState) -> Rich {
@@ -202,6 +210,7 @@ fn agent_row(session: &Session, id: &ProcessId, timer: Option<Instant>) -> Optio
         if *id == ProcessId::Scheduler { &[ObjectKind::Pod, ObjectKind::Node] } else { &[ObjectKind::Pod] };
     row.watches = if *id == ProcessId::Scheduler { "Pod, Node".into() } else { "Pods of its node".into() };
     row.behind = count(process.behind_all());
+    row.unread = row.behind;
     row.seen = seen(world, process, kinds);
     row.did = did(session, process.last);
     let flight = world.flights().find(|(_, f)| matches!(&f.asker, Asker::Agent { process, .. } | Asker::Events { process, .. } if process == id));
@@ -219,6 +228,24 @@ fn agent_row(session: &Session, id: &ProcessId, timer: Option<Instant>) -> Optio
     row.waits = timer.map_or_else(
         || Rich::words("nothing"),
         |at| Rich::words("clock: ").then(Span::Until(session.at(at))),
+    );
+    Some(row)
+}
+
+/// A program outside of the cluster that goes on for ever: it watches nothing and looks by the clock.
+fn program_row(session: &Session, id: ClientId) -> Option<Loop> {
+    let world = session.world();
+    let client = world.client(id)?;
+    let mut row = empty(Who::Other, client.program.user_agent(), &client.program.line());
+    row.seen = world.store().revision();
+    row.did = client.output.last().map(|chunk| (session.at(client.begun), chunk.text.trim().to_owned()));
+    let flight = world.flights().find(|(_, f)| f.asker == Asker::Client(id));
+    row.asks = flight.map(|(_, f)| Ask { words: words::request(&f.request), sent: true });
+    row.state = if row.asks.is_some() { LoopState::Asking } else { LoopState::Waiting };
+    let due = world.due().find(|(_, step)| **step == Step::Client(id)).map(|(at, _)| at);
+    row.waits = due.map_or_else(
+        || Rich::words("an answer"),
+        |at| Rich::words("clock: looks again in ").then(Span::Until(session.at(at))),
     );
     Some(row)
 }

@@ -64,7 +64,10 @@ pub(super) fn entries(session: &mut Session, world: &World) -> Vec<Arc<Entry>> {
     for (id, client) in world.clients().filter(|(_, c)| c.terminal != APPLY && c.started >= session.zero) {
         let names = client.output.iter().any(|c| docs::waits(&c.text));
         session.wants_descriptions |= names && session.descriptions.is_none();
-        let waits = matches!(client.waiting, Some(ClientAsk::Watch { .. } | ClientAsk::Sleep(_)));
+        let waits = matches!(
+            client.waiting,
+            Some(ClientAsk::Watch { .. } | ClientAsk::Sleep(_) | ClientAsk::Again(_))
+        );
         rows.push(Entry {
             id: session.ids.client(*id, client),
             terminal: u8::try_from(client.terminal).unwrap_or(0),

@@ -73,6 +73,9 @@ pub(crate) fn because(at: &Key, blocker: &Blocker) -> Rich {
             start.then(words("others come first: so many may be too many or too few, and no more."))
         }
         Blocker::NothingFits { .. } => start.then(words("no node takes ")).then(object(at)).then(words(".")),
+        Blocker::Gated { .. } => {
+            start.then(words("a gate keeps the scheduler from ")).then(object(at)).then(words("."))
+        }
         Blocker::Image { image, absent: true, .. } => {
             start.then(words("the registry has no ")).then(Span::Code(short_image(image))).then(words("."))
         }
@@ -118,6 +121,9 @@ fn time(what: &str) -> &'static str {
     match what {
         "pull-back-off" => "the next pull is still to come: it will succeed.",
         "job-back-off" => "a pod failed, and the next one waits for its back-off.",
+        "throttled" => "the registry throttles: it answers some pulls only, whoever asks.",
+        "retry" => "what it was refused for is mended; the next try is still to come.",
+        "scheduling" => "the scheduler looks at it again by itself.",
         "min-ready" => "its pods have not been ready for long enough.",
         "grace" => "its time to end is not over.",
         _ => "its time has not come.",
@@ -163,6 +169,9 @@ pub(crate) fn nowhere(session: &Session, at: &Key, blocker: &Blocker) -> Rich {
         Blocker::NothingFits { .. } => Rich::words(
             "The scheduler: no node passes its filters. It will look again when something changes.",
         ),
+        Blocker::Gated { .. } => {
+            Rich::words("The scheduler: it may not look at the pod before somebody takes its gates away.")
+        }
         Blocker::Refused { .. } => {
             Rich::words("The loop that makes the pods: every pod it asks for is refused.")
         }
@@ -204,6 +213,7 @@ pub(crate) fn head(session: &Session, at: &Key, blocker: &Blocker) -> Rich {
         Blocker::NothingFits { message } => {
             blocked("the scheduler's filters").then(Span::Code(message.clone()))
         }
+        Blocker::Gated { message } => blocked("a gate").then(Span::Code(message.clone())),
         Blocker::Refused { how, message } => blocked(match how {
             Refusal::Quota => "a quota",
             Refusal::LimitRange => "a limit range",
@@ -240,7 +250,8 @@ pub(crate) fn head(session: &Session, at: &Key, blocker: &Blocker) -> Rich {
         }
         Blocker::Paused => blocked("a person").then(words("it is paused, and its loop keeps still.")),
         Blocker::Finalizer { names } => blocked("a finalizer").then(Span::Code(names.join(", "))),
-        Blocker::NotObserved | Blocker::Turn | Blocker::Time { .. } | Blocker::UnderWay => {
+        Blocker::Time { what } => Rich::words(format!("Waiting: {}", time(what))),
+        Blocker::NotObserved | Blocker::Turn | Blocker::UnderWay => {
             Rich::words("Under way: ")
                 .then(Span::Object(object_ref(at), format!("{} {}", at.kind, tail(&at.name))))
                 .then(words(" comes next."))
@@ -254,6 +265,7 @@ pub(crate) fn stops_at(at: &Key, blocker: &Blocker) -> Option<&'static str> {
     Some(match blocker {
         Blocker::Image { .. } => "registry",
         Blocker::NothingFits { .. } => "filters",
+        Blocker::Gated { .. } => "gate",
         Blocker::Refused { how: Refusal::Quota, .. } => "quota",
         Blocker::Refused { .. } => "refused",
         Blocker::Ends { .. } => "container",

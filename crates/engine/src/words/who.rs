@@ -61,7 +61,7 @@ pub(crate) fn named(text: &str) -> String {
 /// By the name under which requests stand in the audit record.
 pub(crate) fn of_agent(agent: &str) -> (Who, String) {
     let who = match agent {
-        "kubectl" => Who::Person,
+        "kubectl" | "order" | "declare" | "statefile" => Who::Person,
         "kube-apiserver" => Who::Api,
         "deployment-controller" => Who::Deployment,
         "replicaset-controller" => Who::ReplicaSet,
@@ -98,6 +98,7 @@ pub(crate) fn of_record(record: &Record, _world: &World) -> (Who, String) {
             of_agent(&format!("{controller}-controller"))
         }
         What::Act { text } if is_fault(text) => (Who::Fault, "fault".into()),
+        What::Client { line, .. } if line.starts_with("gitops agent") => of_agent("gitops-agent"),
         What::Act { .. } | What::Client { .. } => (Who::Person, "you".into()),
     }
 }

@@ -6,6 +6,7 @@ mod choosing;
 mod frames;
 mod lessons;
 mod links;
+mod machines;
 mod opening;
 mod page;
 mod places;

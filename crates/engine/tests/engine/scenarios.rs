@@ -13,7 +13,10 @@ fn the_list_is_what_can_be_started() {
     assert_eq!(hello.models, "Kubernetes v1.37");
     let ids: Vec<&str> = hello.scenarios.iter().map(|s| s.id.as_str()).collect();
     assert_eq!(ids[0], "P05", "the opening story comes first");
-    for id in ["P01", "P02", "P03", "P05", "P06", "P10", "P11", "P12", "P13", "P15", "P16", "P18"] {
+    for id in [
+        "P01", "P02", "P03", "P04", "P05", "P06", "P07", "P08", "P09", "P10", "P11", "P12", "P13", "P14",
+        "P15", "P16", "P17", "P18", "P19", "P20", "P21", "P22",
+    ] {
         assert!(ids.contains(&id), "{id}");
     }
     for scenario in &hello.scenarios {
@@ -21,17 +24,19 @@ fn the_list_is_what_can_be_started() {
         let loaded = page.loaded.clone().expect("loaded");
         assert_eq!(loaded.title, scenario.title);
         assert!(!loaded.opening.is_empty() && !loaded.files.is_empty());
-        assert_eq!(page.verdict(), VerdictKind::Converged, "{}", scenario.id);
+        // Two begin with a gap: that of a tag that is not there.
+        let open = matches!(scenario.id.as_str(), "P07-registry" | "P22");
+        assert_eq!(page.verdict() != VerdictKind::Converged, open, "{}", scenario.id);
         assert!(page.frame().head.quiet || page.frame().head.moment.step > 0);
         let hash = page.hash();
         let mut again = Page::open(&scenario.id);
         assert_eq!(again.hash(), hash, "{} is the same every time", scenario.id);
-        // Its file is accepted, but for the one that is about a refusal.
+        // Its file is accepted, but for those that are about a refusal.
         for doc in loaded.files {
             let checked = page.check(&doc.text);
             assert_eq!(
                 checked.problems.is_empty(),
-                scenario.id != "P12",
+                scenario.id != "P12" && doc.name != "refused.yaml",
                 "{}: {:?}",
                 scenario.id,
                 checked.problems

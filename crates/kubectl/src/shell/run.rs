@@ -7,6 +7,7 @@ use super::{
 use crate::{
     commands, docs,
     kc::{Flow, Kc, Stop},
+    machines,
 };
 use kubestep_model::{
     Instant,
@@ -51,6 +52,11 @@ impl Client for Shell {
 
     fn line(&self) -> String {
         self.line.clone()
+    }
+
+    fn user_agent(&self) -> &str {
+        let first = self.script.iter().flatten().flat_map(|p| &p.stages).find_map(|s| s.words.first());
+        first.and_then(|word| machines::agent_of(word)).unwrap_or("kubectl")
     }
 
     fn reads_schemas(&self) -> bool {
@@ -168,6 +174,10 @@ fn program(kc: &mut Kc<'_>, words: &[String], input: Option<String>) -> Flow<i32
             kc.out(names.concat());
             Ok(0)
         }
+        name if machines::agent_of(name).is_some() => {
+            kc.fresh(input);
+            machines::run(kc, words)
+        }
         "true" | ":" => Ok(0),
         "clear" => said(
             kc,
@@ -176,7 +186,7 @@ fn program(kc: &mut Kc<'_>, words: &[String], input: Option<String>) -> Flow<i32
         ),
         "false" => Ok(1),
         "help" => {
-            kc.out("This terminal knows kubectl (k), cat, cut, echo, grep, head, ls, sleep, sort, tail, uniq, watch and wc, pipes between them, <<EOF, ;, && and ||.\nThe word kubectl may be left out. kubectl help lists its commands; kubectl help COMMAND tells of one.\n");
+            kc.out("This terminal knows kubectl (k), cat, cut, echo, grep, head, ls, sleep, sort, tail, uniq, watch and wc, pipes between them, <<EOF, ;, && and ||; and four clients of Kubestep's own: order, declare, statefile and gitops.\nThe word kubectl may be left out. kubectl help lists its commands; kubectl help COMMAND tells of one.\n");
             Ok(0)
         }
         name if ABSENT.contains(&name) => said(kc, &format!("{name}: Kubestep does not do this\n"), 127),

@@ -1,0 +1,135 @@
+//! `statefile plan | apply | destroy`: compares files, what it remembers and what there is, when somebody runs it, and
+//! never else. What it made it remembers in a config map of its own, as such tools can keep their state in a cluster.
+
+use super::{Said, differences, keep_notes, key_of, key_of_row, name_of, notes_key, notes_of, put, row_of};
+use crate::{
+    fault::Fault,
+    kc::{Flow, Kc},
+    manifest::Manifest,
+};
+use kubestep_model::{DeleteOptions, Key, Object, Status, Verb};
+use std::collections::BTreeMap;
+
+const STATE: &str = "statefile";
+const USAGE: &str = "statefile plan, statefile apply or statefile destroy; -f FILE for one file, else all";
+
+/// What is to be done about one object.
+enum Step {
+    Add(Manifest),
+    Change(Manifest),
+    Destroy(Key),
+}
+
+pub(super) fn run(kc: &mut Kc<'_>, said: &Said) -> Flow<i32> {
+    kc.field_manager = Some(STATE.into());
+    let (apply, all) = match said.words.first().map(String::as_str) {
+        Some("plan") => (false, true),
+        Some("apply") => (true, true),
+        Some("destroy") => (true, false),
+        _ => return Err(kc.fail(USAGE)),
+    };
+    let notes = notes_key(kc, STATE);
+    let mut state = match kc.get(notes.clone())? {
+        Ok(object) => notes_of(&object),
+        Err(status) if status.is_not_found() => BTreeMap::new(),
+        Err(status) => return Err(kc.fault(&status.into())),
+    };
+    let manifests = if all { said.manifests(kc)? } else { vec![] };
+    let steps = plan(kc, &manifests, &state)?;
+    let count = |wanted: fn(&Step) -> bool| steps.iter().filter(|s| wanted(s)).count();
+    if steps.is_empty() {
+        kc.out("No changes: what there is matches the files.\n");
+    } else {
+        kc.out(format!(
+            "Plan: {} to add, {} to change, {} to destroy.\n",
+            count(|s| matches!(s, Step::Add(_))),
+            count(|s| matches!(s, Step::Change(_))),
+            count(|s| matches!(s, Step::Destroy(_)))
+        ));
+    }
+    if !apply {
+        return Ok(0);
+    }
+    for step in steps {
+        if let Err(status) = carry_out(kc, &step, &mut state)? {
+            kc.err(format!("refused: {}\n", status.message));
+            // What was done so far is remembered.
+            keep_notes(kc, &notes, &state)?.map_err(|s| kc.fault(&Fault::from(s)))?;
+            return Ok(1);
+        }
+    }
+    for manifest in &manifests {
+        state.insert(row_of(&key_of(manifest)), manifest.value.to_string());
+    }
+    keep_notes(kc, &notes, &state)?.map_err(|s| kc.fault(&Fault::from(s)))?;
+    Ok(0)
+}
+
+/// Reads everything that it made or should make, and says what differs.
+fn plan(kc: &mut Kc<'_>, manifests: &[Manifest], state: &BTreeMap<String, String>) -> Flow<Vec<Step>> {
+    let mut steps = vec![];
+    for manifest in manifests {
+        let key = key_of(manifest);
+        let known = state.get(&row_of(&key));
+        let live = match kc.get(key.clone())? {
+            Ok(object) => Some(object),
+            Err(status) if status.is_not_found() => None,
+            Err(status) => return Err(kc.fault(&status.into())),
+        };
+        let Some(live) = live else {
+            let gone = if known.is_some() { " (somebody took it away since the last run)" } else { "" };
+            kc.out(format!("+ {} will be made{gone}\n", name_of(&key)));
+            steps.push(Step::Add(manifest.clone()));
+            continue;
+        };
+        let found = differing(kc, manifest, &live)?;
+        if !found.is_empty() {
+            let drift = known.is_some_and(|text| *text == manifest.value.to_string());
+            let why =
+                if drift { " (the file is the same: somebody changed it since the last run)" } else { "" };
+            kc.out(format!("~ {} will be changed{why}\n", name_of(&key)));
+            for line in found {
+                kc.out(format!("    {line}\n"));
+            }
+            steps.push(Step::Change(manifest.clone()));
+        }
+    }
+    let wanted: Vec<String> = manifests.iter().map(|m| row_of(&key_of(m))).collect();
+    for key in state.keys().filter(|row| !wanted.contains(row)).filter_map(|row| key_of_row(row)) {
+        kc.out(format!("- {} will be destroyed\n", name_of(&key)));
+        steps.push(Step::Destroy(key));
+    }
+    Ok(steps)
+}
+
+/// What the file would change of what is there.
+fn differing(kc: &mut Kc<'_>, manifest: &Manifest, live: &Object) -> Flow<Vec<String>> {
+    match put(kc, &key_of(manifest), &manifest.value, true)? {
+        Ok(after) => Ok(differences(&after.to_value(), &live.to_value())),
+        Err(status) => Err(kc.fault(&status.into())),
+    }
+}
+
+fn carry_out(kc: &mut Kc<'_>, step: &Step, state: &mut BTreeMap<String, String>) -> Flow<Result<(), Status>> {
+    match step {
+        Step::Add(manifest) | Step::Change(manifest) => {
+            let key = key_of(manifest);
+            if let Err(status) = put(kc, &key, &manifest.value, false)? {
+                return Ok(Err(status));
+            }
+            let done = if matches!(step, Step::Add(_)) { "made" } else { "changed" };
+            kc.out(format!("{} {done}\n", name_of(&key)));
+            state.insert(row_of(&key), manifest.value.to_string());
+        }
+        Step::Destroy(key) => {
+            let verb = Verb::Delete { key: key.clone(), options: DeleteOptions::default() };
+            match kc.ask(verb)? {
+                Err(status) if !status.is_not_found() => return Ok(Err(status)),
+                _ => {}
+            }
+            kc.out(format!("{} destroyed\n", name_of(key)));
+            state.remove(&row_of(key));
+        }
+    }
+    Ok(Ok(()))
+}
