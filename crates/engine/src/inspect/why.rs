@@ -35,7 +35,8 @@ pub(super) fn why(session: &Session, object: &Object) -> Why {
     let since = links.first().and_then(|l| l.since);
     let mut head = blocker::head(session, &at, &what);
     if let Some(since) = since.filter(|_| what.stalls()) {
-        let words = Rich::words(" So for ").then(Span::Since(session.at(since))).then(Span::Words(".".into()));
+        let words =
+            Rich::words(" So for ").then(Span::Since(session.at(since))).then(Span::Words(".".into()));
         head = head.then_all(words);
     }
     tab.head = if what.stalls() { WhyHead::Blocked(head) } else { WhyHead::Moving(head) };

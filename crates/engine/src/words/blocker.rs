@@ -251,11 +251,9 @@ pub(crate) fn head(session: &Session, at: &Key, blocker: &Blocker) -> Rich {
         Blocker::Paused => blocked("a person").then(words("it is paused, and its loop keeps still.")),
         Blocker::Finalizer { names } => blocked("a finalizer").then(Span::Code(names.join(", "))),
         Blocker::Time { what } => Rich::words(format!("Waiting: {}", time(what))),
-        Blocker::NotObserved | Blocker::Turn | Blocker::UnderWay => {
-            Rich::words("Under way: ")
-                .then(Span::Object(object_ref(at), format!("{} {}", at.kind, tail(&at.name))))
-                .then(words(" comes next."))
-        }
+        Blocker::NotObserved | Blocker::Turn | Blocker::UnderWay => Rich::words("Under way: ")
+            .then(Span::Object(object_ref(at), format!("{} {}", at.kind, tail(&at.name))))
+            .then(words(" comes next.")),
         Blocker::NoLoop => Rich::words("No loop acts on it."),
     }
 }
