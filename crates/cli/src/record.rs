@@ -6,8 +6,11 @@ mod write;
 
 use collect::Collector;
 use kubestep_kubectl::docs;
-use kubestep_lessons::{player::Player, script::Script};
-use kubestep_model::schema::Descriptions;
+use kubestep_lessons::{
+    player::{Pace, PacedLine, Player},
+    script::Script,
+};
+use kubestep_model::{Instant, schema::Descriptions};
 use serde_json::Value;
 use std::{path::Path, time::Duration};
 
@@ -62,7 +65,7 @@ fn run(options: Options) -> Result<Vec<String>, String> {
     let slug =
         Path::new(&options.session).file_stem().map_or(String::new(), |s| s.to_string_lossy().into_owned());
     let descriptions = options.descriptions.as_deref().map(read).transpose()?.map(Descriptions::new);
-    let (text, failed) = record_with(&script, &slug, options.seed, pace.as_deref(), descriptions.as_ref());
+    let (text, failed) = record_with(&script, &slug, options.seed, pace.as_ref(), descriptions.as_ref());
     match options.out {
         Some(out) => std::fs::write(&out, text).map_err(|e| format!("{out}: {e}"))?,
         None => print!("{text}"),
@@ -71,7 +74,7 @@ fn run(options: Options) -> Result<Vec<String>, String> {
 }
 
 /// Plays a script; answers the recording's text and the steps that could not be done.
-pub fn record(script: &Script, slug: &str, seed: u64, pace: Option<&[Duration]>) -> (String, Vec<String>) {
+pub fn record(script: &Script, slug: &str, seed: u64, pace: Option<&Pace>) -> (String, Vec<String>) {
     record_with(script, slug, seed, pace, None)
 }
 
@@ -83,7 +86,7 @@ fn record_with(
     script: &Script,
     slug: &str,
     seed: u64,
-    pace: Option<&[Duration]>,
+    pace: Option<&Pace>,
     descriptions: Option<&Descriptions>,
 ) -> (String, Vec<String>) {
     let mut player = Player::new(script, seed, Collector::default(), pace);
@@ -97,14 +100,32 @@ fn record_with(
     (text, player.failed)
 }
 
-/// When each record of a golden recording began.
-fn pace_of(file: &str, text: &str) -> Result<Vec<Duration>, String> {
+/// How a golden recording went in time.
+fn pace_of(file: &str, text: &str) -> Result<Pace, String> {
     let value: Value = serde_json::from_str(text).map_err(|e| format!("{file}: {e}"))?;
     pace(&value).ok_or(format!("{file}: no steps"))
 }
 
-/// When each step of a golden recording began; `None` if it has none.
-pub fn pace(golden: &Value) -> Option<Vec<Duration>> {
-    let steps = golden["steps"].as_array()?;
-    Some(steps.iter().map(|s| Duration::from_secs_f64(s["at"].as_f64().unwrap_or(0.0).max(0.0))).collect())
+/// How a golden recording went in time; `None` if it has no steps.
+pub fn pace(golden: &Value) -> Option<Pace> {
+    let span = |v: &Value| Duration::from_secs_f64(v.as_f64().unwrap_or(0.0).max(0.0));
+    let line = |s: &Value| PacedLine {
+        at: span(&s["at"]),
+        took: span(&s["took"]),
+        command: s["command"].as_str().unwrap_or_default().into(),
+    };
+    Some(Pace { first: first_moment(golden), lines: golden["steps"].as_array()?.iter().map(line).collect() })
+}
+
+/// When a recording began, which only a CronJob's Job tells: its name ends in the minute of its schedule, and an annotation says
+/// when that was, counted from the beginning.
+fn first_moment(golden: &Value) -> Option<Instant> {
+    let told = |change: &Value| {
+        let at =
+            &change["object"]["metadata"]["annotations"]["batch.kubernetes.io/cronjob-scheduled-timestamp"];
+        let at: f64 = at.as_str()?.strip_prefix('T')?.strip_suffix('s')?.parse().ok()?;
+        let minute: i64 = change["name"].as_str()?.rsplit_once('-')?.1.parse().ok()?;
+        Some(Instant::from_secs(minute.checked_mul(60)?) - Duration::try_from_secs_f64(at).ok()?)
+    };
+    golden["changes"].as_array()?.iter().filter(|c| c["kind"] == "Job").find_map(told)
 }

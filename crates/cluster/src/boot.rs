@@ -9,7 +9,7 @@ use crate::{
     world::Trace,
 };
 use kubestep_apiserver::{Settings, Store};
-use kubestep_control::{Agent, Change, Controller, Recorder, Style, View};
+use kubestep_control::{Agent, Change, Controller, MachineInfo, Recorder, Style, View};
 use kubestep_controllers::{ALL, kubelet::Kubelet, scheduler::Scheduler};
 use kubestep_model::{
     Dice, Instant, Kind, Pod,
@@ -34,6 +34,11 @@ pub struct Start {
 
 /// How long before a session's first moment its cluster was started.
 const HEAD_START: Duration = Duration::from_millis(10_600);
+/// A session's first moment, if nothing else is said. As in the recordings it is a whole second, so that what the API
+/// shows in whole seconds falls on the same side of a cut.
+const FIRST: Instant = Instant(Instant::START.0 + 11_000_000_000);
+/// A node whose kubelet starts so soon after its cluster comes up with it.
+const COME_UP: Duration = Duration::from_secs(5);
 /// How long before a session's first moment its controllers were started, in every recording.
 const CONTROLLERS: Duration = Duration::from_millis(4_750);
 /// In larger clusters they are there from the beginning: they have more to do than that time allows.
@@ -51,7 +56,13 @@ const NODE_GAP: Duration = Duration::from_millis(50);
 impl World {
     /// A cluster that has been up for ten seconds: nodes registered and ready, nothing else going on.
     pub fn boot(start: &Start) -> World {
-        let now = Instant::START;
+        World::boot_at(start, FIRST)
+    }
+
+    /// The same, with this as the session's first moment.
+    pub fn boot_at(start: &Start, first: Instant) -> World {
+        let nodes = NODE_GAP * u32::try_from(start.nodes.len()).unwrap_or(0);
+        let now = first - HEAD_START.max(nodes + SETTLE);
         let dice = Dice::new(start.seed);
         let mut world = World {
             store: Store::new(),
@@ -71,11 +82,12 @@ impl World {
             latencies: Arc::new(start.latencies.clone()),
             registry: start.registry.clone(),
             node_count: 0,
+            booted: now,
             exclusive: None,
             audit: vec![],
         };
-        let first = kubestep_apiserver::first_objects(now, &mut world.dice);
-        world.store.seed(first);
+        let objects = kubestep_apiserver::first_objects(now, &mut world.dice);
+        world.store.seed(objects);
         let few = start.nodes.len() <= FEW_NODES;
         if !few {
             world.start_process(ProcessId::Manager);
@@ -87,13 +99,11 @@ impl World {
             world.add_node(node);
             world.run_until(world.now + NODE_GAP);
         }
-        let nodes = NODE_GAP * u32::try_from(start.nodes.len()).unwrap_or(0);
-        let end = now + HEAD_START.max(nodes + SETTLE);
         if few {
             world.run_until(now + (HEAD_START - CONTROLLERS));
             world.start_process(ProcessId::Manager);
         }
-        world.run_until(end);
+        world.run_until(first);
         world.store.forget(Kind::Event);
         world
     }
@@ -180,7 +190,8 @@ impl World {
             ProcessId::Scheduler => Brain::Scheduler(Arc::new(Scheduler::new())),
             ProcessId::Kubelet(node) => {
                 let machine = self.machines.get(node)?;
-                Brain::Kubelet(Arc::new(Kubelet::new(machine.info())))
+                let early = self.now.since(self.booted) < COME_UP;
+                Brain::Kubelet(Arc::new(Kubelet::new(MachineInfo { early, ..machine.info() })))
             }
         })
     }

@@ -31,6 +31,8 @@ pub struct World {
     pub(crate) latencies: Arc<Latencies>,
     pub(crate) registry: Registry,
     pub(crate) node_count: u32,
+    /// When the cluster was started.
+    pub(crate) booted: Instant,
     /// The program that has the cluster to itself until it ends or waits.
     pub(crate) exclusive: Option<ClientId>,
     /// What the API server wrote into the audit log in the last step.

@@ -36,6 +36,8 @@ pub struct MachineInfo {
     pub machine_id: Arc<str>,
     pub system_uuid: Arc<str>,
     pub boot_id: Arc<str>,
+    /// Whether it comes up with its cluster.
+    pub early: bool,
 }
 
 /// Files that a container sees on its mounts: absolute path to text.

@@ -32,6 +32,24 @@ pub struct Done {
     pub note: Option<String>,
 }
 
+/// How a recording went in time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Pace {
+    /// The session's first moment, if the recording says which it was.
+    pub first: Option<Instant>,
+    /// Its lines, in the order of their records.
+    pub lines: Vec<PacedLine>,
+}
+
+/// When one line of a recording began, how long it took, and what it said.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[allow(missing_docs)]
+pub struct PacedLine {
+    pub at: Duration,
+    pub took: Duration,
+    pub command: String,
+}
+
 /// Sees every step of the world while a script is played.
 pub trait Observer {
     /// After each step.
@@ -49,8 +67,8 @@ pub struct Player<'a, O> {
     pub base: Instant,
     /// Who watches.
     pub observer: O,
-    /// When each recorded line began in the recording, in the order of its records, if the pace is given.
-    pub pace: Option<&'a [Duration]>,
+    /// How the recording went, if the pace is given.
+    pub pace: Option<&'a Pace>,
     /// What became of the steps.
     pub done: Vec<Done>,
     files: Arc<BTreeMap<String, String>>,
@@ -100,8 +118,10 @@ enum State {
 
 impl<'a, O: Observer> Player<'a, O> {
     /// A player at the script's beginning.
-    pub fn new(script: &Script, seed: u64, observer: O, pace: Option<&'a [Duration]>) -> Self {
-        let world = World::boot(&start_of(script, seed));
+    pub fn new(script: &Script, seed: u64, observer: O, pace: Option<&'a Pace>) -> Self {
+        let start = start_of(script, seed);
+        let first = pace.and_then(|p| p.first);
+        let world = first.map_or_else(|| World::boot(&start), |first| World::boot_at(&start, first));
         let base = world.now();
         Player {
             world,
@@ -211,8 +231,34 @@ impl<'a, O: Observer> Player<'a, O> {
 
     /// When the next recorded line may begin: now, or when it began in the recording.
     fn paced(&self) -> Instant {
-        let at = self.pace.and_then(|p| p.get(self.done.len())).map(|at| self.base + *at);
+        let at = self.pace.and_then(|p| p.lines.get(self.done.len())).map(|line| self.base + line.at);
         at.map_or(self.world.now(), |at| at.max(self.world.now()))
+    }
+
+    /// How much later each of several lines begins that run at the same time: so that they end in the recording's order.
+    /// Without one the last begins first, as in the recorder, where each line is a goroutine; and a command takes some
+    /// time to get under way.
+    fn delays<'s>(&self, lines: &'s [Vec<ScriptStep>]) -> Vec<(&'s [ScriptStep], Duration)> {
+        let recorded = self.pace.and_then(|p| p.lines.get(self.done.len()..)).unwrap_or_default();
+        let recorded = recorded.get(..lines.len()).unwrap_or_default();
+        let end = |steps: &[ScriptStep]| {
+            let Some(ScriptAct::Kubectl(said)) = steps.first().map(|s| &s.act) else { return None };
+            let line = said.first()?.trim();
+            let found = recorded.iter().find(|r| r.command.trim_start_matches("kubectl ").trim() == line)?;
+            Some(found.at + found.took)
+        };
+        let ends: Option<Vec<Duration>> = lines.iter().map(|steps| end(steps)).collect();
+        let different = |ends: &Vec<Duration>| {
+            ends.iter().enumerate().all(|(i, end)| ends.iter().skip(i + 1).all(|other| other != end))
+        };
+        let each = lines.iter().map(Vec::as_slice);
+        match ends.filter(different) {
+            Some(ends) => {
+                let first = ends.iter().min().copied().unwrap_or_default();
+                each.zip(ends.iter().map(|end| end.saturating_sub(first))).collect()
+            }
+            None => each.rev().zip((0..).map(|i| APART * i)).collect(),
+        }
     }
 
     fn begin(&mut self, strand: &mut Strand<'_>, step: &ScriptStep) -> bool {
@@ -262,18 +308,12 @@ impl<'a, O: Observer> Player<'a, O> {
             }
             ScriptAct::Parallel(lines) => {
                 let number = Some(strand.number.unwrap_or(strand.at.0));
-                // The last line begins first, as in the recorder, where each line is a goroutine; and a command takes
-                // some time to get under way.
-                let inner = lines.iter().rev().zip(0u32..);
-                let mut inner: Vec<Strand<'_>> = inner
-                    .map(|(steps, i)| {
-                        let until = now + APART * i;
-                        Strand {
-                            steps,
-                            at: (0, 0),
-                            state: State::Sleeping { until, begun: Instant::NEVER },
-                            number,
-                        }
+                let mut inner: Vec<Strand<'_>> = self
+                    .delays(lines)
+                    .into_iter()
+                    .map(|(steps, delay)| {
+                        let state = State::Sleeping { until: now + delay, begun: Instant::NEVER };
+                        Strand { steps, at: (0, 0), state, number }
                     })
                     .collect();
                 self.run_strands(&mut inner);

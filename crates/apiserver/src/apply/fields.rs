@@ -192,7 +192,7 @@ pub(crate) fn strip(set: &mut Set, has_status: bool, part: &str) {
     set.retain(|path| match path.as_slice() {
         [Step::Field(first)] if matches!(first.as_str(), "apiVersion" | "kind" | "metadata") => false,
         [Step::Field(first), Step::Field(second), ..] if first == "metadata" => {
-            !NOBODYS.contains(&second.as_str()) && part != "status"
+            !NOBODYS.contains(&second.as_str())
         }
         [Step::Field(first), ..] if first == "status" => !has_status || part == "status",
         [Step::Field(_), ..] => part != "status",

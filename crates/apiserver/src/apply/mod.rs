@@ -157,7 +157,7 @@ fn refuse_conflicts<'a>(
     let own: Option<Set> = applied_before
         .filter(|_| manager == KUBECTL)
         .and_then(|text| serde_json::from_str::<Value>(text).ok())
-        .map(|value| fields::of_object(place, &value));
+        .map(|value| still_as_applied(place, &value, live));
     let mut conflicts: Vec<(String, String)> = vec![];
     for other in others {
         let lost = other.set.intersection(&changed);
@@ -188,6 +188,18 @@ fn refuse_conflicts<'a>(
     };
     status.causes = conflicts.into_iter().map(cause).collect();
     Err(status)
+}
+
+/// The fields that client-side apply set and that are still as it set them.
+///
+/// Upstream: managedfields/internal/lastappliedmanager.go, allowedConflictsFromLastApplied.
+fn still_as_applied(place: Place, applied: &Value, live: &Value) -> Set {
+    let mut set = fields::of_object(place, applied);
+    let found = fields::compare(place, applied, live);
+    for gone in [&found.added, &found.modified, &found.removed] {
+        set.retain(|path| !gone.contains(path));
+    }
+    set
 }
 
 /// The annotation that client-side apply reads, kept true.

@@ -119,6 +119,7 @@ impl Machine {
             machine_id: id[..32].into(),
             system_uuid: uuid(&id),
             boot_id: uuid(&boot),
+            early: true,
         }
     }
 

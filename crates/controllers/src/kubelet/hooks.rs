@@ -2,7 +2,7 @@
 //! Upstream: pkg/kubelet/lifecycle/handlers.go, and kuberuntime's executePreStopHook.
 
 use super::{
-    Cx, Kubelet, Uid, pod_reference,
+    Cx, Kubelet, Uid, described, pod_reference,
     probes::{Exec, Purpose},
     start::container,
 };
@@ -12,7 +12,7 @@ use serde_json::Value;
 use std::sync::Arc;
 
 /// However long a hook took, a container has this many seconds to end.
-const LEAST_GRACE: i64 = 2;
+pub(super) const LEAST_GRACE: i64 = 2;
 
 /// The command of a hook; a `sleep` hook is one, too. Hooks over the network are not run.
 fn command(pod: &Pod, name: &str, hook: &str) -> Option<Vec<String>> {
@@ -44,7 +44,7 @@ impl Kubelet {
     ) {
         let uid: &Uid = &pod.metadata.uid;
         match command(pod, name, "preStop").filter(|_| grace > 0) {
-            None => cx.order(Order::Stop { pod: uid.clone(), id: id.clone(), grace }),
+            None => cx.order(Order::Stop { pod: uid.clone(), id: id.clone(), grace: grace.max(LEAST_GRACE) }),
             Some(command) => {
                 let purpose = Purpose::PreStop(grace, cx.now);
                 let exec = Exec { uid: uid.clone(), container: name.clone(), id: id.clone(), purpose };
@@ -86,12 +86,20 @@ impl Kubelet {
     /// A postStart hook has ended; if it failed its container is stopped.
     pub(super) fn post_start_done(&mut self, cx: &mut Cx<'_>, exec: &Exec, answer: &ExecAnswer) {
         let (uid, name) = (exec.uid.clone(), exec.container.clone());
-        let text = match answer {
-            ExecAnswer::Ended { code: 0, .. } => return self.start_next(cx, &uid),
-            ExecAnswer::Ended { code, .. } => format!("command exited with {code}"),
-            ExecAnswer::Failed(text) => text.to_string(),
-        };
         let Some(pod) = self.workers.get(&uid).map(|w| w.pod.clone()) else { return };
+        let words = command(&pod, &name, "postStart").unwrap_or_default();
+        let (why, output) = match answer {
+            ExecAnswer::Ended { code: 0, .. } => return self.start_next(cx, &uid),
+            ExecAnswer::Ended { code, output } => {
+                (format!("command '{}' exited with {code}: {output}", words.join(" ")), &**output)
+            }
+            ExecAnswer::Failed(text) => (text.to_string(), ""),
+        };
+        let text = format!(
+            "Exec lifecycle hook ([{}]) for Container \"{name}\" in Pod \"{}\" failed - error: {why}, message: {output:?}",
+            words.join(" "),
+            described(&pod),
+        );
         let about = pod_reference(&pod, Some(&name));
         cx.event(about.clone(), "Warning", "FailedPostStartHook", "PostStartHook failed".into());
         cx.event(about, "Normal", "Killing", "FailedPostStartHook".into());

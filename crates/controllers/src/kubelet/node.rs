@@ -22,9 +22,6 @@ const SETTLE: Duration = Duration::from_millis(230);
 const REGISTER: Duration = Duration::from_millis(100);
 /// The list of images is looked at this often.
 const IMAGES: Duration = Duration::from_secs(30);
-/// Nodes that come up with their cluster report once more at their first look, though they have no news: in every
-/// recording, and never for a node that joins later.
-const COME_UP: Duration = Duration::from_secs(5);
 const LEASE: Duration = Duration::from_secs(10);
 const LEASE_SECONDS: i32 = 40;
 
@@ -48,6 +45,8 @@ pub(super) struct NodeState {
     reported: Instant,
     /// Reports at the next look, news or not.
     again: bool,
+    /// That the machine was started anew has been said.
+    rebooted: bool,
     images: OrdMap<Arc<str>, RuntimeImage>,
     unschedulable: bool,
     lease: Option<Lease>,
@@ -75,6 +74,10 @@ impl Kubelet {
     }
 
     fn node_event(&self, cx: &mut Cx<'_>, reason: &str, message: String) {
+        self.node_event_of(cx, "Normal", reason, message);
+    }
+
+    fn node_event_of(&self, cx: &mut Cx<'_>, r#type: &'static str, reason: &str, message: String) {
         let name: Arc<str> = self.name().into();
         // Before it has registered the kubelet does not know the node's uid, and writes the name for it.
         let known = self.node.node.as_ref().filter(|_| self.node.registered);
@@ -84,7 +87,7 @@ impl Kubelet {
             uid: known.map_or(name, |node| node.metadata.uid.clone()),
             ..ObjectReference::default()
         };
-        cx.event(about, "Normal", reason, message);
+        cx.event(about, r#type, reason, message);
     }
 
     fn ask_node(&mut self, cx: &mut Cx<'_>, ask: NodeAsk, verb: Verb) {
@@ -95,13 +98,18 @@ impl Kubelet {
     /// Registers the node and begins to report.
     pub(super) fn start_node(&mut self, cx: &mut Cx<'_>) {
         self.node_event(cx, "Starting", "Starting kubelet.".into());
-        self.node.again = cx.now.since(Instant::START) < COME_UP;
+        // Nodes that come up with their cluster report once more at their first look, though they have no news: in
+        // every recording, and never for a node that joins later.
+        self.node.again = self.info.early;
         self.node.images = self.images.clone();
         if let Some(node) = cx.view.get::<Node>("", self.name()) {
+            // It was here before, and so was its CSINode.
             self.node.node = Some(Arc::new(node.clone()));
+            self.node.csi = true;
+        } else {
+            // The node is made up once for whoever asks before it is registered, and its events are written for that, too.
+            self.initial_node(cx);
         }
-        // The node is made up once for whoever asks before it is registered, and its events are written for that, too.
-        self.initial_node(cx);
         cx.wake_at(Timer::Lease, cx.now);
         cx.wake_at(Timer::HeartbeatImages, cx.now + IMAGES);
         cx.wake_at(Timer::Heartbeat, cx.now + REGISTER);
@@ -166,17 +174,16 @@ impl Kubelet {
         };
         node.status.images = serde_json::from_value(self.image_list()).unwrap_or_default();
         node.spec.taints.clone_from(&info.spec.taints);
-        let old = self.node.node.clone();
-        node.status.conditions = self.conditions(cx, old.as_deref());
+        node.status.conditions = self.conditions(cx, None, false);
         node
     }
 
     /// The conditions as they are now, and events about those that turned.
-    fn conditions(&self, cx: &mut Cx<'_>, old: Option<&Node>) -> Vec<NodeCondition> {
+    fn conditions(&self, cx: &mut Cx<'_>, old: Option<&Node>, ready: bool) -> Vec<NodeCondition> {
         let now = cx.now.to_time();
         let mut made = vec![];
         let mut turned = vec![];
-        let ready = match self.node.csi {
+        let ready = match ready {
             true => ("Ready", "True", "KubeletReady", "kubelet is posting ready status", "NodeReady"),
             false => ("Ready", "False", "KubeletNotReady", "CSINode is not yet initialized", ""),
         };
@@ -290,7 +297,7 @@ impl Kubelet {
             let event = if node.spec.unschedulable { "NodeNotSchedulable" } else { "NodeSchedulable" };
             self.node_event(cx, event, format!("Node {} status is now: {event}", self.name()));
         }
-        let conditions = self.conditions(cx, Some(&node));
+        let conditions = self.conditions(cx, Some(&node), self.node.csi);
         let turned = |c: &NodeCondition| {
             node.condition(&c.r#type).is_none_or(|o| o.status != c.status || o.reason != c.reason)
         };
@@ -300,6 +307,15 @@ impl Kubelet {
         let shown = serde_json::to_value(&node.status.images).unwrap_or_default();
         if images != shown {
             status["images"] = images;
+            news = true;
+        }
+        let boot = &node.status.node_info.boot_id;
+        if !boot.is_empty() && *boot != *self.info.boot_id {
+            if !std::mem::replace(&mut self.node.rebooted, true) {
+                let text = format!("Node {} has been rebooted, boot id: {}", self.name(), self.info.boot_id);
+                self.node_event_of(cx, "Warning", "Rebooted", text);
+            }
+            status["nodeInfo"] = json!({"bootID": self.info.boot_id});
             news = true;
         }
         if status_differs(&node, &self.host_ip) {

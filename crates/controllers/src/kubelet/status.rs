@@ -1,9 +1,10 @@
 //! What the kubelet says about a pod. Upstream: pkg/kubelet/kubelet_pods.go, generateAPIPodStatus.
 
 use super::{
-    Kubelet, Uid,
+    Cx, Kubelet, Uid,
     conditions::{self, Said},
     phase::{LastRun, is_sidecar, phase, should_restart},
+    pod_reference,
     worker::{Stage, Worker},
 };
 use kubestep_control::{ProbeKind, RuntimeContainer, RuntimePod, RuntimeState};
@@ -231,7 +232,33 @@ pub(super) fn condition(pod: &Pod, r#type: &str, said: Said) -> PodCondition {
     }
 }
 
+/// What is said of a pod past its deadline.
+const TOO_LONG: &str = "Pod was active on the node longer than the specified deadline";
+
+/// Whether a pod has been active for as long as it may. Upstream: active_deadline.go, pastActiveDeadline.
+fn past_deadline(worker: &Worker, now: Instant) -> bool {
+    let most = worker.pod.spec.active_deadline_seconds;
+    most.is_some_and(|most| now.since(worker.started).as_secs() >= u64::try_from(most).unwrap_or(0))
+}
+
 impl Kubelet {
+    /// The status that a sync writes; each time that a pod is found past its deadline an event says so.
+    ///
+    /// Upstream: pkg/kubelet/active_deadline.go, ShouldEvict (v1.37).
+    pub(super) fn told_status(
+        &self,
+        cx: &mut Cx<'_>,
+        uid: &Uid,
+        runtime: &RuntimePod,
+        terminal: bool,
+    ) -> Option<PodStatus> {
+        let worker = self.workers.get(uid)?;
+        if past_deadline(worker, cx.now) {
+            cx.event(pod_reference(&worker.pod, None), "Normal", "DeadlineExceeded", TOO_LONG.into());
+        }
+        self.generate(uid, runtime, terminal, cx.now)
+    }
+
     /// The status of a pod as its containers stand in `runtime`; `terminal`: they will not start again.
     pub(super) fn generate(
         &self,
@@ -314,14 +341,10 @@ impl Kubelet {
             status.reason = old.reason.clone();
             status.message = old.message.clone();
         }
-        let too_long = pod
-            .spec
-            .active_deadline_seconds
-            .is_some_and(|d| now.nanos_since(worker.started) >= d.saturating_mul(1_000_000_000));
-        if too_long && !matches!(status.phase.as_str(), "Succeeded" | "Failed") {
+        if past_deadline(worker, now) && !matches!(status.phase.as_str(), "Succeeded" | "Failed") {
             status.phase = "Failed".into();
             status.reason = "DeadlineExceeded".into();
-            status.message = "Pod was active on the node longer than the specified deadline".into();
+            status.message = TOO_LONG.into();
         }
     }
 

@@ -15,7 +15,7 @@ impl Kubelet {
     /// The beginning of a sync: say how the pod is, then see to its volumes.
     pub(super) fn sync_pod(&mut self, cx: &mut Cx<'_>, uid: &Uid) {
         let seen = self.seen(uid);
-        let Some(status) = self.generate(uid, &seen, false, cx.now) else { return };
+        let Some(status) = self.told_status(cx, uid, &seen, false) else { return };
         let ended = matches!(status.phase.as_str(), "Succeeded" | "Failed");
         self.set_status(cx, uid, status);
         self.trigger_probes(cx, uid);
@@ -55,6 +55,10 @@ impl Kubelet {
         } else {
             kills
         };
+        if sandbox && seen.sandbox.is_some() {
+            let text = "Pod sandbox changed, it will be killed and re-created.";
+            cx.event(pod_reference(&worker.pod, None), "Normal", "SandboxChanged", text.into());
+        }
         starting.acted = kill_pod || sandbox || !kills.is_empty();
         self.set_activity(uid, Activity::Starting(starting));
         if kills.is_empty() && !kill_pod {

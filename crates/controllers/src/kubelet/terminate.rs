@@ -1,7 +1,9 @@
 //! The end of a pod on its node. Upstream: Kubelet.SyncTerminatingPod and SyncTerminatedPod.
 
 use super::{
-    Cx, Kubelet, Timer, Uid, pod_reference,
+    Cx, Kubelet, Timer, Uid,
+    hooks::LEAST_GRACE,
+    pod_reference,
     worker::{Activity, Outcome, Stage},
 };
 use kubestep_control::{Order, RuntimeState};
@@ -18,7 +20,7 @@ impl Kubelet {
     pub(super) fn sync_terminating(&mut self, cx: &mut Cx<'_>, uid: &Uid) {
         let seen = self.seen(uid);
         let gone = self.workers.get(uid).is_some_and(|w| w.gone);
-        if !gone && let Some(status) = self.generate(uid, &seen, false, cx.now) {
+        if !gone && let Some(status) = self.told_status(cx, uid, &seen, false) {
             self.set_status(cx, uid, status);
         }
         self.stop_probes_but_readiness(cx, uid);
@@ -53,7 +55,7 @@ impl Kubelet {
         let Activity::Stopping(left) = &worker.activity else { return };
         let grace = worker.grace.unwrap_or(1);
         for id in left {
-            cx.order(Order::Stop { pod: uid.clone(), id: id.clone(), grace });
+            cx.order(Order::Stop { pod: uid.clone(), id: id.clone(), grace: grace.max(LEAST_GRACE) });
         }
     }
 
@@ -74,7 +76,7 @@ impl Kubelet {
         self.stop_probes(cx, uid);
         let stopped = self.runtime.get(uid).cloned().unwrap_or_default();
         let gone = self.workers.get(uid).is_some_and(|w| w.gone);
-        let status = self.generate(uid, &stopped, true, cx.now);
+        let status = self.told_status(cx, uid, &stopped, true);
         let unmount = UNMOUNT.0 + Self::jitter(cx, "kubelet.unmount", UNMOUNT.1);
         if let Some(worker) = self.worker(uid) {
             worker.stage = Stage::Terminated;
@@ -90,7 +92,7 @@ impl Kubelet {
     pub(super) fn sync_terminated(&mut self, cx: &mut Cx<'_>, uid: &Uid) {
         let seen = self.seen(uid);
         let gone = self.workers.get(uid).is_some_and(|w| w.gone);
-        if !gone && let Some(status) = self.generate(uid, &seen, true, cx.now) {
+        if !gone && let Some(status) = self.told_status(cx, uid, &seen, true) {
             self.set_status(cx, uid, status);
         }
         let Some(worker) = self.worker(uid) else { return };

@@ -36,7 +36,8 @@ fn max_unavailable(set: &StatefulSet) -> i64 {
     wanted.scaled_value(i64::from(identity::replicas(set)), false).unwrap_or(1).max(1)
 }
 
-/// Deletes pods of another revision, the highest number first, as far as unavailable ones leave room.
+/// Deletes pods of another revision, the highest number first, as far as unavailable ones leave room. Where pods are
+/// managed in parallel, old ones that are not available anyway go first, all of them and whatever the room.
 pub(super) fn replace_old(
     cx: &mut Cx<'_>,
     set: &StatefulSet,
@@ -45,13 +46,14 @@ pub(super) fn replace_old(
     status: &mut StatefulSetStatus,
 ) -> Ended {
     let (now, most) = (cx.now(), max_unavailable(set));
-    let away = replicas.iter().filter(|pod| unavailable(pod, set, now)).count();
-    let room = most - i64::try_from(away).unwrap_or(i64::MAX);
+    let parallel = set.spec.pod_management_policy == "Parallel";
     let update = &*found.update.metadata.name;
     let lowest = usize::try_from(partition(set)).unwrap_or(0);
-    let old = |pod: &&Cow<'_, Pod>| identity::revision(pod) != update && !pod.metadata.is_terminating();
-    let targets = replicas.iter().skip(lowest).rev().filter(old);
-    if room <= 0 {
+    let old = |pod: &Pod| identity::revision(pod) != update && !pod.metadata.is_terminating();
+    let away = replicas.iter().filter(|pod| unavailable(pod, set, now)).count();
+    let room = most - i64::try_from(away).unwrap_or(i64::MAX);
+    let stuck = parallel && replicas.iter().any(|pod| unavailable(pod, set, now) && old(pod));
+    if room <= 0 && !stuck {
         if replicas.iter().skip(lowest).any(|pod| identity::revision(pod) != update) {
             cx.because(
                 "sts.wait-unavailable",
@@ -64,7 +66,28 @@ pub(super) fn replace_old(
         }
         return Ok(None);
     }
-    for pod in targets.take(usize::try_from(room).unwrap_or(0)) {
+    let room = usize::try_from(room).unwrap_or(0);
+    let targets = || replicas.iter().skip(lowest).rev().map(|pod| &**pod).filter(|pod| old(pod));
+    if !parallel {
+        return delete_old(cx, set, update, targets().take(room), status);
+    }
+    let refused = delete_old(cx, set, update, targets().filter(|pod| unavailable(pod, set, now)), status)?;
+    if refused.is_some() {
+        return Ok(refused);
+    }
+    let available = targets().filter(|pod| !unavailable(pod, set, now));
+    delete_old(cx, set, update, available.take(room), status)
+}
+
+/// Deletes these pods so that they are made again of the new revision.
+fn delete_old<'p>(
+    cx: &mut Cx<'_>,
+    set: &StatefulSet,
+    update: &str,
+    pods: impl Iterator<Item = &'p Pod>,
+    status: &mut StatefulSetStatus,
+) -> Ended {
+    for pod in pods {
         cx.because(
             "sts.update",
             vec![
@@ -75,7 +98,6 @@ pub(super) fn replace_old(
         );
         match pods::delete(cx, set, pod) {
             Ok(()) => {}
-            Err(Stop::Failed(refusal)) if refusal.is_not_found() => {}
             Err(Stop::Failed(refusal)) => return Ok(Some(refusal)),
             Err(Stop::Halt(halt)) => return Err(halt),
         }

@@ -95,7 +95,9 @@ fn who_is_made_and_who_goes() {
         (json!({}), &[(0, "ready:old"), (1, "ready:old"), (2, "ready")], "-db-1"),
         // What people stumble over: a broken pod of an old revision stays for ever.
         (json!({}), &[(0, "ready:old"), (1, "ready:old"), (2, "pending:old")], ""),
-        (parallel, &[(0, "ready:old"), (1, "ready:old"), (2, "pending:old")], ""),
+        // In parallel it is replaced, and whatever else is old and broken with it.
+        (parallel.clone(), &[(0, "ready:old"), (1, "ready:old"), (2, "pending:old")], "-db-2"),
+        (parallel, &[(0, "ready"), (1, "pending:old"), (2, "pending:old")], "-db-2 -db-1"),
         (many, &[(0, "ready:old"), (1, "ready:old"), (2, "ready:old")], "-db-2 -db-1"),
         (partition.clone(), &[(0, "ready:old"), (1, "ready:old"), (2, "ready:old")], "-db-2"),
         (partition, &[(0, "ready:old"), (1, "ready:old"), (2, "ready")], ""),
