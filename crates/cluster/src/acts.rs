@@ -38,6 +38,18 @@ impl Pods {
     }
 }
 
+/// What a person said that probes answer.
+#[derive(Clone, Debug)]
+pub(crate) struct ProbeRule {
+    pods: Pods,
+    container: Option<String>,
+    /// Of liveness, readiness and startup probes.
+    answers: [Option<bool>; 3],
+}
+
+/// So many of these are remembered for pods that are still to come.
+const MOST_RULES: usize = 64;
+
 /// An act of a person.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
@@ -122,7 +134,7 @@ impl World {
             }
             Act::Node(act) => self.node_act(act, &mut trace),
             Act::Probe { pods, container, live, ready, started } => {
-                self.set_probes(&pods, container.as_deref(), [live, ready, started]);
+                self.set_probes(ProbeRule { pods, container, answers: [live, ready, started] });
                 "You changed what probes answer.".into()
             }
             Act::Exit { pods, container, code, oom } => {
@@ -206,22 +218,41 @@ impl World {
             .collect()
     }
 
-    fn set_probes(
-        &mut self,
-        pods: &Pods,
-        container: Option<&str>,
-        [live, ready, started]: [Option<bool>; 3],
-    ) {
+    fn set_probes(&mut self, rule: ProbeRule) {
+        for (node, uid) in self.pods_on_nodes(&rule.pods) {
+            self.tell_probe(&node, &uid, &rule);
+        }
+        let rules = Arc::make_mut(&mut self.probe_rules);
+        if matches!(rule.pods, Pods::Labelled(_)) {
+            rules.push(rule);
+        }
+        // More than so many nobody sets by hand.
+        if rules.len() > MOST_RULES {
+            rules.remove(0);
+        }
+    }
+
+    /// A pod comes to a node: what was said of pods with its labels holds for it, too.
+    pub(crate) fn tell_probes(&mut self, node: &Arc<str>, uid: &Arc<str>) {
+        let rules = self.probe_rules.clone();
+        if rules.is_empty() {
+            return;
+        }
+        let pods = self.store.list(kubestep_model::Kind::Pod, None).filter_map(|o| o.get::<Pod>());
+        let Some(pod) = pods.into_iter().find(|p| p.metadata.uid == *uid).cloned() else { return };
+        for rule in rules.iter().filter(|r| r.pods.has(&pod)) {
+            self.tell_probe(node, uid, rule);
+        }
+    }
+
+    fn tell_probe(&mut self, node: &Arc<str>, uid: &Arc<str>, rule: &ProbeRule) {
         use kubestep_control::ProbeKind;
-        for (node, uid) in self.pods_on_nodes(pods) {
-            let Some(machine) = self.machines.get_mut(&node) else { continue };
-            let machine = Arc::make_mut(machine);
-            for (kind, answer) in
-                [(ProbeKind::Liveness, live), (ProbeKind::Readiness, ready), (ProbeKind::Startup, started)]
-            {
-                if let Some(answer) = answer {
-                    machine.set_probe(&uid, container, kind, answer);
-                }
+        let Some(machine) = self.machines.get_mut(node) else { return };
+        let machine = Arc::make_mut(machine);
+        let kinds = [ProbeKind::Liveness, ProbeKind::Readiness, ProbeKind::Startup];
+        for (kind, answer) in kinds.into_iter().zip(rule.answers) {
+            if let Some(answer) = answer {
+                machine.set_probe(uid, rule.container.as_deref(), kind, answer);
             }
         }
     }

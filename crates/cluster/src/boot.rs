@@ -83,6 +83,7 @@ impl World {
             registry: start.registry.clone(),
             node_count: 0,
             booted: now,
+            probe_rules: Arc::default(),
             exclusive: None,
             audit: vec![],
         };

@@ -32,6 +32,7 @@ impl World {
             faults,
             settings,
             registry,
+            probe_rules,
             ..
         } = self;
         // Writing into a fingerprint cannot fail.
@@ -46,6 +47,7 @@ impl World {
         add(faults);
         add(settings);
         add(registry);
+        add(probe_rules);
         for (id, client) in clients {
             add(id);
             add(&client.program.line());

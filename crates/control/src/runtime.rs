@@ -164,7 +164,9 @@ pub enum ExecAnswer {
         code: i32,
         output: Arc<str>,
     },
-    /// It did not end in time, or could not be run.
+    /// It did not end in time.
+    Late(Arc<str>),
+    /// It could not be run.
     Failed(Arc<str>),
 }
 

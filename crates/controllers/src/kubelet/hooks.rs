@@ -93,7 +93,7 @@ impl Kubelet {
             ExecAnswer::Ended { code, output } => {
                 (format!("command '{}' exited with {code}: {output}", words.join(" ")), &**output)
             }
-            ExecAnswer::Failed(text) => (text.to_string(), ""),
+            ExecAnswer::Late(text) | ExecAnswer::Failed(text) => (text.to_string(), ""),
         };
         let text = format!(
             "Exec lifecycle hook ([{}]) for Container \"{name}\" in Pod \"{}\" failed - error: {why}, message: {output:?}",

@@ -234,7 +234,13 @@ impl Kubelet {
         }
         let (passed, output) = match answer {
             ExecAnswer::Ended { code, output } => (code == 0, output),
-            ExecAnswer::Failed(text) => (false, text),
+            ExecAnswer::Late(text) => (false, text),
+            ExecAnswer::Failed(text) => {
+                // A probe that could not be run counts for nothing.
+                let state = "errored and resulted in unknown state";
+                let text = format!("{} probe {state}: {text}", title(kind));
+                return cx.event(pod_reference(&pod, Some(&name)), "Warning", "Unhealthy", text);
+            }
         };
         if probe.last == Some(passed) {
             probe.in_a_row = probe.in_a_row.saturating_add(1);

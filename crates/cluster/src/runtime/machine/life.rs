@@ -159,10 +159,9 @@ impl Machine {
                 (took, ExecAnswer::Ended { code, output: output.into() })
             }
             _ => {
-                let text = format!(
-                    "rpc error: code = DeadlineExceeded desc = failed to exec in container: timeout {timeout}s exceeded: context deadline exceeded"
-                );
-                (limit, ExecAnswer::Failed(text.into()))
+                // Upstream: cri-client/pkg/remote_runtime.go, execSync.
+                let text = format!("command timed out: {:?} timed out after {timeout}s", command.join(" "));
+                (limit, ExecAnswer::Late(text.into()))
             }
         }
     }
