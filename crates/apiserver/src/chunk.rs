@@ -46,9 +46,9 @@ pub(crate) fn list(
     };
     let store = past.as_ref().unwrap_or(&turn.store);
     let named = |object: &Object| key(kind, namespace, object);
-    let start = place.start.as_deref().map(|start| split(kind, namespace, start));
-    let begun = |object: &&Object| start.is_none_or(|start| start <= split(kind, namespace, &named(object)));
-    let mut rest = store.list(kind, namespace).filter(begun).peekable();
+    let start = place.start.as_deref();
+    let begun = |object: &&Object| start.is_none_or(|start| start <= named(object).as_str());
+    let mut rest = read::in_order(store, kind, namespace).into_iter().filter(begun).peekable();
     let mut items = vec![];
     while let Some(object) = rest.next() {
         if !read::fits(turn, object, labels, fields) {
@@ -180,15 +180,6 @@ fn key(kind: Kind, namespace: Option<&str>, object: &Object) -> String {
         meta.name.to_string()
     } else {
         format!("{}/{}", meta.namespace, meta.name)
-    }
-}
-
-/// Namespace and name of a key, in whose order objects are stored.
-fn split<'a>(kind: Kind, namespace: Option<&str>, key: &'a str) -> (&'a str, &'a str) {
-    if namespace.is_some() || !kind.namespaced() {
-        ("", key)
-    } else {
-        key.split_once('/').unwrap_or((key, ""))
     }
 }
 

@@ -6,7 +6,8 @@ use crate::{
     admission, decode, decode::Decoded, defined, ip_allocation, refuse, strategy, turn::Turn, validation,
     warnings,
 };
-use kubestep_model::{Body, Key, Kind, Object, Reply, Status};
+use kubestep_model::{Body, Custom, Key, Kind, Object, Reply, Status};
+use serde_json::Value;
 use std::sync::Arc;
 
 /// So many names are drawn before giving up.
@@ -39,6 +40,14 @@ pub(crate) fn store_new(turn: &mut Turn<'_>, decoded: Decoded, namespace: &str) 
     if let Object::Service(service) = &mut object {
         ip_allocation::for_new(turn, Arc::make_mut(service))?;
     }
+    if let Object::Pod(pod) = &mut object {
+        turn.warnings.extend(strategy::app_armor(Arc::make_mut(pod)));
+    }
+    if let Object::Custom(custom) = &mut object
+        && custom.kind == SIGNING_REQUEST
+    {
+        sign(turn, Arc::make_mut(custom));
+    }
     match (&turn.spoken, &mut object) {
         (Some(spoken), Object::Custom(custom)) => defined::prepare_for_create(spoken, Arc::make_mut(custom)),
         _ => strategy::prepare_for_create(&mut object, turn.now.to_time()),
@@ -49,13 +58,13 @@ pub(crate) fn store_new(turn: &mut Turn<'_>, decoded: Decoded, namespace: &str) 
     if !checked {
         validation::new_object(turn, &object)?;
     }
-    admission::review_new(turn, &object)?;
     if !checked {
         turn.warnings.extend(warnings::of_new(&object));
         if turn.spoken.is_some() {
             turn.warnings.extend(defined::finalizer_warnings(&object, None));
         }
     }
+    admission::review_new(turn, &object)?;
     strategy::as_read(&mut object);
     let mut key = object.key();
     for _ in 1..NAME_TRIES {
@@ -73,6 +82,32 @@ pub(crate) fn store_new(turn: &mut Turn<'_>, decoded: Decoded, namespace: &str) 
         return Err(status);
     }
     Ok(turn.put(object))
+}
+
+const SIGNING_REQUEST: Kind = Kind::other("certificates.k8s.io", "CertificateSigningRequest");
+
+/// A request for a certificate says who asks for it.
+///
+/// Upstream: pkg/registry/certificates/certificates, csrStrategy.PrepareForCreate (v1.37).
+fn sign(turn: &Turn<'_>, request: &mut Custom) {
+    const ADMIN: &str = "kubernetes-admin";
+    let Some(Value::Object(spec)) = request.rest.get_mut("spec") else { return };
+    for name in ["username", "uid", "groups", "extra"] {
+        spec.remove(name);
+    }
+    let mut groups: Vec<String> = match &turn.user {
+        Some(user) => {
+            spec.insert("username".into(), user.name.as_str().into());
+            user.groups.clone()
+        }
+        None => {
+            spec.insert("username".into(), ADMIN.into());
+            spec.insert("uid".into(), ADMIN.into());
+            vec!["system:masters".into()]
+        }
+    };
+    groups.push("system:authenticated".into());
+    spec.insert("groups".into(), groups.into());
 }
 
 /// Sets the namespace of the path; a body that names another is refused.

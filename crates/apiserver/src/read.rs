@@ -1,6 +1,7 @@
 //! Get and list.
 
-use crate::turn::Turn;
+use crate::{store::Store, turn::Turn};
+use kubestep_model::arrange::Arrange;
 use kubestep_model::{
     Answer, Key, Kind, Object, Reply, Status, Subresource,
     text::{FieldSelector, Selector},
@@ -46,8 +47,22 @@ pub(crate) fn select(
     fields: Option<&FieldSelector>,
 ) -> Result<Vec<Object>, Status> {
     check_fields(turn, kind, fields)?;
-    let all = turn.store.list(kind, namespace);
-    Ok(all.filter(|object| fits(turn, object, labels, fields)).cloned().collect())
+    let all = in_order(&turn.store, kind, namespace);
+    Ok(all.into_iter().filter(|object| fits(turn, object, labels, fields)).cloned().collect())
+}
+
+/// The objects of a kind in the order of their keys in etcd, where a namespace ends in a slash: those of `a-b` come
+/// before those of `a`.
+pub(crate) fn in_order<'a>(store: &'a Store, kind: Kind, namespace: Option<&str>) -> Vec<&'a Object> {
+    let mut all: Vec<&Object> = store.list(kind, namespace).collect();
+    let path = |object: &'a Object| {
+        let meta = object.meta();
+        meta.namespace.bytes().chain([b'/']).chain(meta.name.bytes())
+    };
+    if namespace.is_none() && !all.iter().copied().map(path).is_sorted_by(|a, b| a.clone().le(b.clone())) {
+        all.arrange_by(|a, b| path(a).cmp(path(b)));
+    }
+    all
 }
 
 /// Whether a kind knows the fields that a selector names.

@@ -2,9 +2,9 @@
 
 use crate::{
     Actor, Audit, Store, apply, audit, conversion, create, defined, delete, eviction, patching, rbac, read,
-    token, turn::Turn, update,
+    refuse, token, turn::Turn, update,
 };
-use kubestep_model::{Answer, Dice, Instant, Reply, Request, Status, Verb};
+use kubestep_model::{Answer, Dice, Instant, Kind, Reply, Request, Status, Verb};
 use std::sync::Arc;
 
 /// What the world may switch off.
@@ -70,6 +70,7 @@ pub fn serve(
         }
         Ok(()) => in_version(&mut turn, request).map(|answer| with_owners(&turn, request, answer)),
     };
+    let reply = reply.map_err(|status| Status { warnings: std::mem::take(&mut turn.warnings), ..status });
     if reply.is_ok() && turn.wrote.is_some() && request.verb.kind() == rbac::CLUSTER_ROLE {
         rbac::sum_up(&mut turn);
     }
@@ -101,6 +102,9 @@ fn allowed(store: &Store, request: &Request) -> Result<(), Status> {
         None => Ok(()),
     }
 }
+
+/// Said by components, not stored: it is only read.
+const COMPONENT_STATUS: Kind = Kind::other("", "ComponentStatus");
 
 /// The answer in the version of the kind that the request speaks.
 fn in_version(turn: &mut Turn<'_>, request: &Request) -> Reply {
@@ -138,6 +142,9 @@ fn with_owners(turn: &Turn<'_>, request: &Request, mut answer: Answer) -> Answer
 }
 
 fn answer(turn: &mut Turn<'_>, verb: &Verb) -> Reply {
+    if verb.kind() == COMPONENT_STATUS && !matches!(verb, Verb::Get { .. } | Verb::List { .. }) {
+        return Err(refuse::method_not_allowed(COMPONENT_STATUS, ""));
+    }
     match verb {
         Verb::Get { key, subresource } => read::get(turn, key, *subresource),
         Verb::List { kind, namespace, labels, fields } => {

@@ -129,13 +129,13 @@ pub(crate) fn store_changed(
         }
     }
     if part == Subresource::None {
-        admission::review_changed(turn, &new, &old)?;
         if !checked {
             turn.warnings.extend(warnings::of_changed(&new, &old));
             if turn.spoken.is_some() {
                 turn.warnings.extend(defined::finalizer_warnings(&new, Some(&old)));
             }
         }
+        admission::review_changed(turn, &new, &old)?;
     }
     if delete::ends_with_this_update(&new) {
         return Ok(delete::remove(turn, &new));

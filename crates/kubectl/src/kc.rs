@@ -177,18 +177,24 @@ impl<'a> Kc<'a> {
             request.user.clone_from(&self.user);
         }
         request.owners |= self.owners && matches!(request.verb, Verb::Get { .. } | Verb::List { .. });
-        let deprecated = request.verb.kind() == Kind::Endpoints;
+        let kind = request.verb.kind();
         let told = self.turn(ClientAsk::Api(request))?;
-        if deprecated {
+        if kind == Kind::Endpoints {
             self.warn("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice");
+        }
+        if kind == Kind::other("", "ComponentStatus") {
+            self.warn("v1 ComponentStatus is deprecated in v1.19+");
         }
         let ClientTold::Reply(reply) = told else {
             return Err(self.fail("the answer is not one of the API server"));
         };
-        if let Ok(Answer::Object { warnings, .. } | Answer::Json { warnings, .. }) = reply {
-            for warning in warnings {
-                self.warn(warning);
-            }
+        let warnings = match reply {
+            Ok(Answer::Object { warnings, .. } | Answer::Json { warnings, .. }) => warnings.as_slice(),
+            Ok(_) => &[],
+            Err(status) => &status.warnings,
+        };
+        for warning in warnings {
+            self.warn(warning);
         }
         Ok(reply.clone())
     }

@@ -203,6 +203,7 @@ fn of_whole(kind: &str) -> Printer {
         "ServiceCIDR" => whole!(policy::SERVICE_CIDR, policy::service_cidr),
         "IPAddress" => whole!(policy::IP_ADDRESS, policy::ip_address),
         "CustomResourceDefinition" => whole!(policy::CRD, policy::custom_definition),
+        "DeviceClass" | "ResourceClaimTemplate" => whole!(newer::NAMED, newer::named),
         "ResourceClaim" => whole!(newer::CLAIM, newer::claim),
         "ResourceSlice" => whole!(newer::SLICE, newer::slice),
         "DeviceTaintRule" => whole!(newer::TAINT_RULE, newer::taint_rule),

@@ -109,6 +109,11 @@ pub fn named(kc: &mut Kc<'_>, select: &Select) -> Flow<Result<Named, Fault>> {
         kc.definitions()?;
         looked = look(kc, select);
     }
+    // The one short name that two groups share. Upstream: client-go/restmapper, shortcutExpander.
+    let short = |word: &String| word.split(',').any(|w| w == "ev" || w.starts_with("ev/"));
+    if looked.is_ok() && select.words.iter().take(1).any(short) {
+        kc.warn("short name \"ev\" could also match lower priority resource events.events.k8s.io");
+    }
     Ok(looked)
 }
 

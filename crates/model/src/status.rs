@@ -54,6 +54,9 @@ pub struct Status {
     /// For 410 to a chunk: where the list can go on all the same, as it is now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
+    /// What is said beside it, as beside an answer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 /// Worlds are compared by this text; what is rarely there is left out where it is not.
@@ -70,6 +73,9 @@ impl fmt::Debug for Status {
         if let Some(next) = &self.next {
             shown.field("next", next);
         }
+        if !self.warnings.is_empty() {
+            shown.field("warnings", &self.warnings);
+        }
         shown.finish()
     }
 }
@@ -78,7 +84,8 @@ impl Status {
     /// A refusal with a message and nothing more.
     pub fn new(code: u16, reason: Reason, message: impl Into<String>) -> Self {
         let message = message.into();
-        Status { code, reason, message, causes: vec![], about: None, retry_after: None, next: None }
+        let (causes, warnings) = (vec![], vec![]);
+        Status { code, reason, message, causes, about: None, retry_after: None, next: None, warnings }
     }
 
     fn of(code: u16, reason: Reason, kind: Kind, name: &str, message: String) -> Self {

@@ -76,6 +76,7 @@ pub(super) fn custom(custom: &mut Custom) {
             | "APIService"
             | "FlowSchema"
             | "PriorityLevelConfiguration"
+            | "PodCertificateRequest"
             | "ResourceClaim"
             | "ResourceClaimTemplate"
     ) {
@@ -109,6 +110,7 @@ pub(super) fn custom(custom: &mut Custom) {
         "MutatingAdmissionPolicyBinding" | "ValidatingAdmissionPolicyBinding" => {
             super::extension::resources(spec, "matchResources");
         }
+        "PodCertificateRequest" => fill(spec, json!({"maxExpirationSeconds": 86_400})),
         "APIService" => super::extension::port(spec),
         "FlowSchema" => super::extension::precedence(spec),
         "PriorityLevelConfiguration" => super::extension::level(spec),

@@ -37,7 +37,7 @@ pub(super) fn service(service: &mut Service) {
         }
     }
     let outside = matches!(spec.r#type.as_str(), "NodePort" | "LoadBalancer");
-    if outside {
+    if outside || (spec.r#type == "ClusterIP" && !spec.external_ips.is_empty()) {
         spec.rest.entry("externalTrafficPolicy".into()).or_insert_with(|| "Cluster".into());
     }
     if (outside || spec.r#type == "ClusterIP") && spec.internal_traffic_policy.is_none() {

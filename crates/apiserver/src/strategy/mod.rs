@@ -11,6 +11,8 @@ use kubestep_model::{
 };
 use std::sync::Arc;
 
+pub(crate) use pod::app_armor;
+
 /// Before a new object is stored.
 pub(crate) fn prepare_for_create(object: &mut Object, now: Time) {
     match object {
@@ -137,8 +139,15 @@ pub(crate) fn prepare_for_status(new: &mut Object, old: &Object, now: Time) {
             let new = Arc::make_mut(new);
             keep(&mut new.spec, &old.spec);
             keep(&mut new.metadata.owner_references, &old.metadata.owner_references);
+            pod::same_addresses(&mut new.status);
         }
-        (Object::Service(new), Object::Service(old)) => keep(&mut Arc::make_mut(new).spec, &old.spec),
+        (Object::Service(new), Object::Service(old)) => {
+            let new = Arc::make_mut(new);
+            keep(&mut new.spec, &old.spec);
+            if new.spec.r#type == "LoadBalancer" {
+                set_ip_modes(&mut new.status);
+            }
+        }
         (Object::Node(new), Object::Node(old)) => keep(&mut Arc::make_mut(new).spec, &old.spec),
         (Object::ResourceQuota(new), Object::ResourceQuota(old)) => {
             keep(&mut Arc::make_mut(new).spec, &old.spec)
@@ -148,6 +157,16 @@ pub(crate) fn prepare_for_status(new: &mut Object, old: &Object, now: Time) {
             custom::prepare_for_status(Arc::make_mut(new), old, now)
         }
         _ => {}
+    }
+}
+
+/// An address of a load balancer is a virtual one, unless it says otherwise.
+fn set_ip_modes(status: &mut ServiceStatus) {
+    let list = status.load_balancer.rest.get_mut("ingress").and_then(|list| list.as_array_mut());
+    for entry in list.into_iter().flatten() {
+        if entry["ip"].as_str().is_some_and(|ip| !ip.is_empty()) && entry["ipMode"].is_null() {
+            entry["ipMode"] = "VIP".into();
+        }
     }
 }
 

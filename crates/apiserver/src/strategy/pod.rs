@@ -2,11 +2,67 @@
 //!
 //! Upstream: pkg/registry/core/pod, strategy.go, and pkg/api/pod, DropDisabledPodFields (v1.37).
 
-use kubestep_model::{Labels, Pod, PodSpec};
+use kubestep_model::{Labels, Pod, PodIp, PodSpec, PodStatus};
 use serde_json::{Value, json};
 
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
+
+/// A pod's one address and the list of its addresses say the same; the first speaks for both.
+///
+/// Upstream: pkg/apis/core/v1, Convert_v1_PodStatus_To_core_PodStatus (v1.37).
+pub(super) fn same_addresses(status: &mut PodStatus) {
+    let first = status.pod_ips.first().map(|ip| ip.ip.clone());
+    if !status.pod_ip.is_empty() && first.as_ref() != Some(&status.pod_ip) {
+        status.pod_ips = vec![PodIp { ip: status.pod_ip.clone(), ..PodIp::default() }];
+    } else if status.pod_ip.is_empty()
+        && let Some(first) = first
+    {
+        status.pod_ip = first;
+    }
+}
+
+const APP_ARMOR: &str = "container.apparmor.security.beta.kubernetes.io/";
+
+/// An old annotation about AppArmor becomes the field of its container; that it is old is told.
+///
+/// Upstream: pkg/registry/core/pod, applyAppArmorVersionSkew (v1.37).
+pub(crate) fn app_armor(pod: &mut Pod) -> Vec<String> {
+    let mut warnings = vec![];
+    if !pod.metadata.annotations.keys().any(|name| name.starts_with(APP_ARMOR)) {
+        return warnings;
+    }
+    let profile_of = |context: &Option<Value>| {
+        context.as_ref().map(|context| context["appArmorProfile"].clone()).unwrap_or_default()
+    };
+    let of_pod = profile_of(&pod.spec.security_context);
+    let spec: &mut PodSpec = &mut pod.spec;
+    for container in spec.init_containers.iter_mut().chain(&mut spec.containers) {
+        let key = format!("{APP_ARMOR}{}", container.name);
+        let Some(said) = pod.metadata.annotations.get(&key) else { continue };
+        if !profile_of(&container.security_context).is_null() {
+            continue;
+        }
+        let profile = match (said.as_str(), said.strip_prefix("localhost/")) {
+            ("unconfined", _) => json!({"type": "Unconfined"}),
+            ("runtime/default", _) => json!({"type": "RuntimeDefault"}),
+            (_, Some(local)) if !local.trim().is_empty() && local.trim() == local && local.len() < 4096 => {
+                json!({"type": "Localhost", "localhostProfile": local})
+            }
+            _ => Value::Null,
+        };
+        if !profile.is_null() && profile == of_pod {
+            continue;
+        }
+        if !profile.is_null() {
+            container.security_context.get_or_insert_with(|| json!({}))["appArmorProfile"] = profile;
+        }
+        warnings.push(format!(
+            "metadata.annotations[{key}]: deprecated since v1.30; use the \"appArmorProfile\" field instead"
+        ));
+    }
+    warnings
+}
 
 /// Everything that is done to a new pod.
 pub(super) fn prepare(pod: &mut Pod) {

@@ -8,6 +8,8 @@ use super::{
     field::{Errors, given, items, number, same, text},
     internal, meta,
 };
+use crate::turn::Turn;
+use kubestep_model::{Key, Kind, Object};
 use serde_json::Value;
 
 const MOST_ALTERNATIVES: usize = 8;
@@ -23,6 +25,20 @@ pub(super) fn claim(whole: &Value) -> Errors {
     let mut errors = Errors::new();
     devices_of(&mut errors, &whole["spec"]["devices"], "spec.devices");
     errors
+}
+
+/// Devices that others use may be seen only from namespaces that say so. Upstream: AuthorizedForAdmin.
+pub(super) fn admin(errors: &mut Errors, turn: &Turn<'_>, spec: &Value, object: &Object) {
+    const LABEL: &str = "resource.kubernetes.io/admin-access";
+    let asked = items(&spec["devices"]["requests"]);
+    let Some(i) = asked.iter().position(|r| r["exactly"]["adminAccess"] == true) else { return };
+    let key = Key::new(Kind::Namespace, "", object.meta().namespace.clone());
+    let label = turn.store.get(&key).and_then(|namespace| namespace.meta().labels.get(LABEL));
+    if label.is_none_or(|value| value != "true") {
+        let why =
+            format!("admin access to devices requires the `{LABEL}: true` label on the containing namespace");
+        errors.forbidden(&format!("spec.devices.requests[{i}].adminAccess"), &why);
+    }
 }
 
 pub(super) fn changed_claim(new: &Value, old: &Value) -> Errors {
@@ -274,13 +290,10 @@ fn declared_allocation(errors: &mut Errors, allocation: &Value) {
     let field = format!("{FIELD}.results");
     if !devices::too_many(errors, results, MOST, &field) {
         devices::each(errors, results, MOST, &field, &|errors, item, field| {
-            errors.declared_driver(&format!("{field}.driver"), text(&item["driver"]));
-            let mut rest = Errors::new();
-            devices::declared_pool_name(&mut rest, text(&item["pool"]), &format!("{field}.pool"));
+            errors.caseless_driver(&format!("{field}.driver"), text(&item["driver"]));
+            devices::declared_pool_name(errors, text(&item["pool"]), &format!("{field}.pool"));
             let at = format!("{field}.tolerations");
-            let tolerations = &item["tolerations"];
-            devices::each(&mut rest, tolerations, usize::MAX, &at, &devices::declared_toleration);
-            errors.append_declared(rest);
+            devices::each(errors, &item["tolerations"], usize::MAX, &at, &devices::declared_toleration);
         });
     }
     let field = format!("{FIELD}.config");
@@ -302,14 +315,7 @@ fn device(errors: &mut Errors, device: &Value, allocation: &Value, field: &str) 
         ["driver", "pool", "device", "shareID"].iter().all(|name| same(&result[*name], &device[*name]))
     };
     if !items(&allocation["devices"]["results"]).iter().any(same) {
-        let share = text(&device["shareID"]);
-        let slash = if share.is_empty() { "" } else { "/" };
-        let shown = format!(
-            "\"{}/{}/{}{slash}{share}\"",
-            text(&device["driver"]),
-            text(&device["pool"]),
-            text(&device["device"])
-        );
+        let shown = internal::shown("SharedDeviceID", device);
         errors.invalid(field, &shown, "must be an allocated device in the claim");
     }
     let there = items(&device["conditions"]).len();

@@ -109,9 +109,7 @@ pub(super) fn configuration(errors: &mut Errors, config: &Value, field: &str, st
 
 pub(super) fn declared_configuration(errors: &mut Errors, config: &Value, field: &str) {
     if given(&config["opaque"]) {
-        let mut own = Errors::new();
-        own.declared_driver(&format!("{field}.opaque.driver"), text(&config["opaque"]["driver"]));
-        errors.append(own);
+        errors.caseless_driver(&format!("{field}.opaque.driver"), text(&config["opaque"]["driver"]));
     }
 }
 

@@ -234,16 +234,19 @@ impl Errors {
 
     /// The name of a driver where upstream declares what it has to be: in other words, and told last.
     pub(crate) fn declared_driver(&mut self, field: &str, name: &str) {
-        let mut own = Errors::new();
+        self.declared(&|errors: &mut Errors| errors.caseless_driver(field, name));
+    }
+
+    /// The same among others that are declared.
+    pub(crate) fn caseless_driver(&mut self, field: &str, name: &str) {
         if name.is_empty() {
-            own.required(field, "");
-        } else {
-            own.invalid_each(field, name, names::is_caseless_subdomain(name));
-            if name.chars().count() > names::LABEL_MAX {
-                own.too_many_letters(field, names::LABEL_MAX);
-            }
+            self.required(field, "");
+            return;
         }
-        self.append_declared(own);
+        self.invalid_each(field, name, names::is_caseless_subdomain(name));
+        if name.chars().count() > names::LABEL_MAX {
+            self.too_many_letters(field, names::LABEL_MAX);
+        }
     }
 
     /// A selector of labels, if there is one.

@@ -149,6 +149,7 @@ fn service(errors: &mut Errors, service: &Value, field: &str) {
 }
 
 fn typed_reference(errors: &mut Errors, reference: &Value, field: &str) {
+    let mut missing = Errors::new();
     if given(&reference["apiGroup"]) {
         let group = text(&reference["apiGroup"]);
         errors.invalid_each(&format!("{field}.apiGroup"), group, names::is_dns1123_subdomain(group));
@@ -156,13 +157,17 @@ fn typed_reference(errors: &mut Errors, reference: &Value, field: &str) {
     for name in ["kind", "name"] {
         let value = text(&reference[name]);
         let at = format!("{field}.{name}");
-        if value.is_empty() {
-            errors.required(&at, "");
-        } else {
-            errors.invalid_each(&at, value, path_segment(value));
+        // Of a class's parameters it is declared what has to be there, and told last.
+        match value {
+            "" if field == PARAMETERS => missing.required(&at, ""),
+            "" => errors.required(&at, ""),
+            _ => errors.invalid_each(&at, value, path_segment(value)),
         }
     }
+    errors.append_declared(missing);
 }
+
+const PARAMETERS: &str = "spec.parameters";
 
 pub(super) fn class(whole: &Value) -> Errors {
     let mut errors = Errors::new();
@@ -175,7 +180,7 @@ pub(super) fn class(whole: &Value) -> Errors {
     if !given(parameters) {
         return errors;
     }
-    typed_reference(&mut errors, parameters, "spec.parameters");
+    typed_reference(&mut errors, parameters, PARAMETERS);
     match (text(&parameters["scope"]), given(&parameters["namespace"])) {
         ("", _) => errors.required("spec.parameters.scope", ""),
         ("Namespace", false) => {

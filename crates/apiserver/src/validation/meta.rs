@@ -156,24 +156,22 @@ fn owners(errors: &mut Errors, owners: &[OwnerReference]) {
 fn finalizers(errors: &mut Errors, kind: Kind, finalizers: &[String]) {
     const FIELD: &str = "metadata.finalizers";
     let has = |name: &str| finalizers.iter().any(|f| f == name);
-    for (i, finalizer) in finalizers.iter().enumerate() {
-        let wrong = names::is_qualified_name(finalizer);
-        let qualified = wrong.is_empty();
-        errors.invalid_each(FIELD, finalizer, wrong);
-        // Kinds that are defined, and their definitions, only warn of a name that may be another's.
-        let known = kind.is_defined()
-            || kind == DEFINITION
-            || matches!(finalizer.as_str(), "kubernetes" | "orphan" | "foregroundDeletion");
-        if qualified && !finalizer.contains('/') && !known {
-            errors.invalid_text(
-                &format!("{FIELD}[{i}]"),
-                finalizer,
-                "name is neither a standard finalizer name nor is it fully qualified",
-            );
-        }
+    for finalizer in finalizers {
+        errors.qualified_name(FIELD, finalizer);
     }
     if has("orphan") && has("foregroundDeletion") {
         let shown = serde_json::to_string(finalizers).unwrap_or_default();
         errors.invalid(FIELD, &shown, "finalizer orphan and foregroundDeletion cannot be both set");
+    }
+    // Kinds that are defined, and their definitions, only warn of a name that may be another's.
+    if kind.is_defined() || kind == DEFINITION {
+        return;
+    }
+    for (i, finalizer) in finalizers.iter().enumerate() {
+        let known = matches!(finalizer.as_str(), "kubernetes" | "orphan" | "foregroundDeletion");
+        if names::is_qualified_name(finalizer).is_empty() && !finalizer.contains('/') && !known {
+            let why = "name is neither a standard finalizer name nor is it fully qualified";
+            errors.invalid_text(&format!("{FIELD}[{i}]"), finalizer, why);
+        }
     }
 }

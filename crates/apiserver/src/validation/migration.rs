@@ -37,6 +37,10 @@ pub(super) fn changed_status(new: &Value, old: &Value) -> Errors {
     const CONDITIONS: &str = "status.conditions";
     let (after, before) = (text(&new["status"]["resourceVersion"]), text(&old["status"]["resourceVersion"]));
     let conditions = &new["status"]["conditions"];
+    let digits = after.bytes().all(|b| b.is_ascii_digit()) && !after.starts_with('0');
+    if !after.is_empty() && !digits {
+        errors.invalid_text(VERSION, after, &format!("resource version is not well formed: {after}"));
+    }
     super::status::conditions(&mut errors, conditions, CONDITIONS);
     if !before.is_empty() && after != before {
         errors.invalid_text(VERSION, after, "field is immutable");

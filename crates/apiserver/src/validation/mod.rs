@@ -88,6 +88,10 @@ pub(crate) fn new_object(turn: &Turn<'_>, object: &Object) -> Result<(), Status>
                 _ => errors.append(core::object(object, &whole)),
             }
             match object.kind().own_name() {
+                "ResourceClaim" => device_claim::admin(&mut errors, turn, &whole["spec"], object),
+                "ResourceClaimTemplate" => {
+                    device_claim::admin(&mut errors, turn, &whole["spec"]["spec"], object);
+                }
                 "CronJob" => cron_job::check_name(&mut errors, &object.meta().name),
                 "Ingress" => ingress::check_annotation(&mut errors, &whole),
                 _ => {}

@@ -4,7 +4,7 @@
 
 use super::{
     field::{Errors, items, number, text},
-    meta,
+    meta, node,
     pod::{NOT_AN_IP, is_ip},
     probe,
 };
@@ -45,10 +45,46 @@ pub(super) fn service(service: &Service, whole: &Value, old: Option<&Service>) -
         }
     }
     same_ports(&mut errors, &spec.ports);
-    traffic(&mut errors, whole, &spec.r#type);
+    source_ranges(&mut errors, whole, old);
     load_balancer(&mut errors, whole, old);
+    traffic(&mut errors, whole, &spec.r#type);
     topology(&mut errors, whole);
     errors
+}
+
+/// Whom a load balancer lets in, in a field or in an old annotation; and whether it has ports on the nodes.
+fn source_ranges(errors: &mut Errors, whole: &Value, old: Option<&Service>) {
+    const FIELD: &str = "spec.LoadBalancerSourceRanges";
+    const ANNOTATION: &str = "service.beta.kubernetes.io/load-balancer-source-ranges";
+    const ONLY: &str = "may only be used when `type` is 'LoadBalancer'";
+    let spec = &whole["spec"];
+    let balanced = text(&spec["type"]) == "LoadBalancer";
+    let ranges = items(&spec["loadBalancerSourceRanges"]);
+    let said = &whole["metadata"]["annotations"][ANNOTATION];
+    if !ranges.is_empty() {
+        if !balanced {
+            errors.forbidden(FIELD, ONLY);
+        }
+        let before =
+            old.and_then(|old| old.spec.rest.get("loadBalancerSourceRanges")).cloned().unwrap_or_default();
+        for (i, range) in ranges.iter().enumerate().filter(|(_, range)| !items(&before).contains(range)) {
+            let range = text(range).trim();
+            errors.invalid_each(&format!("{FIELD}[{i}]"), range, node::cidr_errors(range));
+        }
+    } else if !said.is_null() {
+        let field = format!("metadata.annotations[{ANNOTATION}]");
+        if !balanced {
+            errors.forbidden(&field, ONLY);
+        }
+        let same =
+            old.is_some_and(|old| old.metadata.annotations.get(ANNOTATION).is_some_and(|o| o == text(said)));
+        for range in text(said).split(',').map(str::trim).filter(|_| !same && !text(said).trim().is_empty()) {
+            errors.invalid_each(&field, range, node::cidr_errors(range));
+        }
+    }
+    if !balanced && !spec["allocateLoadBalancerNodePorts"].is_null() {
+        errors.forbidden("spec.allocateLoadBalancerNodePorts", ONLY);
+    }
 }
 
 /// Who serves as load balancer is said once. Upstream: validateLoadBalancerClassField.
@@ -234,7 +270,8 @@ fn same_ports(errors: &mut Errors, ports: &[ServicePort]) {
 fn traffic(errors: &mut Errors, whole: &Value, kind: &str) {
     let spec = &whole["spec"];
     let external = text(&spec["externalTrafficPolicy"]);
-    let outside = matches!(kind, "NodePort" | "LoadBalancer") || !items(&spec["externalIPs"]).is_empty();
+    let outside = matches!(kind, "NodePort" | "LoadBalancer")
+        || (kind == "ClusterIP" && !items(&spec["externalIPs"]).is_empty());
     if !external.is_empty() {
         if !outside {
             let why = "may only be set for externally-accessible services";

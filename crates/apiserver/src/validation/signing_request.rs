@@ -248,9 +248,7 @@ pub(super) fn bundle(whole: &Value, old: Option<&Value>) -> Errors {
     let mut errors = Errors::new();
     let spec = &whole["spec"];
     let (signer, name) = (text(&spec["signerName"]), text(&whole["metadata"]["name"]));
-    if old.is_none() {
-        errors.invalid_each("metadata.name", name, bundle_name(name, signer));
-    }
+    errors.invalid_each("metadata.name", name, bundle_name(name, signer));
     if !signer.is_empty() {
         signer_name(&mut errors, signer);
     }

@@ -358,12 +358,28 @@ fn addresses(errors: &mut Errors, list: &Value, with_mode: bool) {
 }
 
 fn claim(errors: &mut Errors, new: &Value) {
-    for part in ["capacity", "allocatedResources"] {
+    const RESIZING: [&str; 5] = [
+        "ControllerResizeInProgress",
+        "ControllerResizeInfeasible",
+        "NodeResizeInProgress",
+        "NodeResizeInfeasible",
+        "NodeResizePending",
+    ];
+    const RESIZE: &str = "status.allocatedResourceStatuses";
+    for part in ["capacity", "allocatedResourceStatuses", "allocatedResources"] {
+        if part == "allocatedResourceStatuses" {
+            for (name, state) in super::field::entries(&new["status"][part]) {
+                if !RESIZING.contains(&text(state)) {
+                    errors.not_supported_text(RESIZE, name, &RESIZING);
+                }
+            }
+            continue;
+        }
         for (name, amount) in super::field::entries(&new["status"][part]) {
             let amount: Quantity = serde_json::from_value(amount.clone()).unwrap_or_default();
             if amount.sign() < 0 {
                 let field = format!("status.{part}[{name}]");
-                errors.invalid_text(&field, &amount.to_string(), "must be a valid resource quantity");
+                errors.invalid(&field, &amount.value().to_string(), "must be a valid resource quantity");
             }
         }
     }

@@ -175,7 +175,9 @@ fn of_container(
         warnings.push(format!("{}: {words}", annotation(&key)));
     }
     let key = format!("{APP_ARMOR_OF}{name}");
-    if context["appArmorProfile"].is_null() && !annotations[&key].is_null() {
+    // Of a pod's own it was told when it became a field.
+    let of_template = !annotation("").starts_with("metadata");
+    if of_template && context["appArmorProfile"].is_null() && !annotations[&key].is_null() {
         let words = "deprecated since v1.30; use the \"appArmorProfile\" field instead";
         warnings.push(format!("{}: {words}", annotation(&key)));
     }

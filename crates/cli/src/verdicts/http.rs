@@ -2,7 +2,7 @@
 
 use kubestep_cluster::{LogEntry, Store};
 use kubestep_model::{
-    Answer, Instant, Key, Kind, Object, PatchKind, Reason, Reply, Request, Subresource, Verb,
+    Answer, Instant, Key, Kind, Object, PatchKind, Reason, Reply, Request, Status, Subresource, Verb,
     client::{ClientAsk, ClientTold, ClientTurn},
 };
 use serde_json::{Value, json};
@@ -109,7 +109,9 @@ fn warnings(command: &str, request: &Request, reply: &Reply) -> Vec<String> {
     if request.verb.kind() == Kind::Endpoints {
         all.push("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice".to_owned());
     }
-    if let Ok(Answer::Object { warnings, .. } | Answer::Json { warnings, .. }) = reply {
+    if let Ok(Answer::Object { warnings, .. } | Answer::Json { warnings, .. })
+    | Err(Status { warnings, .. }) = reply
+    {
         all.extend(warnings.iter().cloned());
     }
     // Asked to ignore unknown fields, the server says nothing about them.

@@ -5,6 +5,12 @@ use crate::fields::Fields;
 use kubestep_model::{Instant, Time};
 use serde_json::Value;
 
+pub(super) const NAMED: &[Column] = &[column("Name"), column("Age")];
+
+pub(super) fn named(o: &Value, now: Instant, _: bool) -> Row {
+    row![common::name(o), common::created(o, now)]
+}
+
 pub(super) const CLAIM: &[Column] = &[column("Name"), column("State"), column("Age")];
 
 /// Upstream: resourceClaimState.
