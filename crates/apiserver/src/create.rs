@@ -55,7 +55,9 @@ pub(crate) fn store_new(turn: &mut Turn<'_>, decoded: Decoded, namespace: &str) 
     if let Object::Custom(custom) = &mut object {
         decode::complete(Arc::make_mut(custom));
     }
-    if !checked {
+    if checked {
+        validation::new_labels(&object)?;
+    } else {
         validation::new_object(turn, &object)?;
     }
     if !checked {

@@ -109,6 +109,55 @@ impl Blocker {
         )
     }
 
+    /// Every end that a chain may have, as [`Blocker::full_code`] says it. `no-loop` is none: what no loop acts on has no gap.
+    pub const ALL: [&str; 27] = [
+        "not-observed",
+        "loop-stopped",
+        "watch-held",
+        "refused/quota",
+        "refused/limit-range",
+        "refused/forbidden",
+        "refused/invalid",
+        "refused/other",
+        "paused",
+        "turn",
+        "nothing-fits",
+        "gated",
+        "image/absent",
+        "image/not-given",
+        "volume",
+        "configuration",
+        "ends",
+        "probe",
+        "time/pull-back-off",
+        "time/throttled",
+        "time/retry",
+        "time/min-ready",
+        "time/job-back-off",
+        "time/grace",
+        "node-silent",
+        "finalizer",
+        "under-way",
+    ];
+
+    /// Its code, and which sort of it.
+    pub fn full_code(&self) -> String {
+        let sort = match self {
+            Blocker::Refused { how, .. } => match how {
+                Refusal::Quota => "quota",
+                Refusal::LimitRange => "limit-range",
+                Refusal::Forbidden => "forbidden",
+                Refusal::Invalid => "invalid",
+                Refusal::Other => "other",
+            },
+            Blocker::Image { absent: true, .. } => "absent",
+            Blocker::Image { .. } => "not-given",
+            Blocker::Time { what } => what,
+            _ => return self.code().into(),
+        };
+        format!("{}/{sort}", self.code())
+    }
+
     /// Its code, for tables of sentences.
     pub fn code(&self) -> &'static str {
         match self {
@@ -143,7 +192,10 @@ pub(crate) enum Next {
 /// One step down from an object with an open gap.
 pub(crate) fn next(world: &World, object: &Object) -> Next {
     if object.meta().is_terminating() {
-        return Next::End(ending(world, object));
+        return match object {
+            Object::Namespace(ns) => emptying(world, &ns.metadata.name),
+            _ => Next::End(ending(world, object)),
+        };
     }
     match object {
         Object::Deployment(d) => deployment(world, object, d),
@@ -170,6 +222,18 @@ fn claim_of(world: &World, pod: &Pod) -> Option<Key> {
     let key = |name: String| Key::new(crate::needs::CLAIM, pod.metadata.namespace.clone(), name);
     let open = |key: &Key| world.store().get(key).is_some_and(|o| crate::measure(o).is_some());
     claims.into_iter().map(key).find(open)
+}
+
+/// A namespace that ends waits for what is in it: for what is held back before the rest.
+fn emptying(world: &World, namespace: &str) -> Next {
+    let inside = || world.store().all().filter(|o| &*o.meta().namespace == namespace);
+    let held = |o: &&Object| o.meta().is_terminating() && !o.meta().finalizers.is_empty();
+    match inside().find(held) {
+        Some(held) => Next::Object(held.key()),
+        None => Next::End(
+            loop_fault(world, "namespace", &[Kind::Namespace]).unwrap_or(Blocker::Time { what: "grace" }),
+        ),
+    }
 }
 
 fn ending(world: &World, object: &Object) -> Blocker {
@@ -315,7 +379,6 @@ fn unscheduled(world: &World, pod: &Pod) -> Blocker {
         Some(c) if c.status == "False" && !is_tried_again(world, pod) => {
             Blocker::NothingFits { message: c.message.clone() }
         }
-        Some(c) if c.status == "False" => Blocker::Time { what: "scheduling" },
         _ => Blocker::UnderWay,
     }
 }

@@ -185,6 +185,9 @@ fn pods(world: &World, object: &Object, kind: Kind) -> Next {
     {
         return Next::End(why);
     }
+    if let Some(why) = StatefulSet::read(object).and_then(|set| name_taken(world, &set)) {
+        return Next::End(why);
+    }
     let own = loops::ALL.iter().find(|c| c.own() == Some(kind)).map_or("", |c| c.name());
     let otherwise = match &job {
         Some(job) if job.status.failed > 0 && active == 0 => Blocker::Time { what: "job-back-off" },
@@ -192,6 +195,20 @@ fn pods(world: &World, object: &Object, kind: Kind) -> Next {
         _ => Blocker::NotObserved,
     };
     Next::End(loop_fault(world, own, &[kind, Kind::Pod]).unwrap_or(otherwise))
+}
+
+/// A pod that is not the set's has the name of one that it is to make. Its loop says nothing about that.
+fn name_taken(world: &World, set: &StatefulSet) -> Option<Blocker> {
+    let meta = &set.metadata;
+    let start = set.spec.ordinals.as_ref().map_or(0, |o| o.start);
+    let names = (0..set.spec.replicas.unwrap_or(1).min(1000)).map(|i| format!("{}-{}", meta.name, i + start));
+    let taken = names.into_iter().find(|name| {
+        let key = Key::new(Kind::Pod, meta.namespace.clone(), name.as_str());
+        let pod = world.store().get(&key);
+        pod.is_some_and(|p| p.meta().controller().is_none_or(|owner| owner.uid != meta.uid))
+    })?;
+    let message = format!("pods \"{taken}\" already exists");
+    Some(Blocker::Refused { how: Refusal::Other, message })
 }
 
 /// How many pods there should be at once.

@@ -101,6 +101,13 @@ pub(crate) fn new_object(turn: &Turn<'_>, object: &Object) -> Result<(), Status>
     answer(object, errors)
 }
 
+/// Checks only what a loop adds to a template that was checked before: labels with a name in them may be too long.
+pub(crate) fn new_labels(object: &Object) -> Result<(), Status> {
+    let mut errors = Errors::new();
+    meta::labels(&mut errors, &object.meta().labels, "metadata.labels");
+    answer(object, errors)
+}
+
 /// Checks only that a loop did not give a replica set another selector.
 pub(crate) fn kept_selector(turn: &Turn<'_>, new: &Object, old: &Object) -> Result<(), Status> {
     let mut errors = Errors::new();

@@ -123,7 +123,6 @@ fn time(what: &str) -> &'static str {
         "job-back-off" => "a pod failed, and the next one waits for its back-off.",
         "throttled" => "the registry throttles: it answers some pulls only, whoever asks.",
         "retry" => "what it was refused for is mended; the next try is still to come.",
-        "scheduling" => "the scheduler looks at it again by itself.",
         "min-ready" => "its pods have not been ready for long enough.",
         "grace" => "its time to end is not over.",
         _ => "its time has not come.",
