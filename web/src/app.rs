@@ -9,7 +9,8 @@ use yew::prelude::*;
 
 use crate::browser;
 use crate::components::{
-    BannerRow, Cluster, CourseDialog, Desired, Inspector, KeysDialog, ModelsDialog, Sprite, TimePanel, Topbar,
+    BannerRow, Cluster, CourseDialog, Desired, Figure, Inspector, KeysDialog, ModelsDialog, Sprite,
+    TimePanel, Topbar,
 };
 use crate::effects;
 use crate::state::{KeyPress, Msg, Open, Phone, State};
@@ -27,6 +28,15 @@ pub(crate) fn App() -> Html {
     let what_if = state.frame.as_ref().is_some_and(|f| f.head.what_if);
     // Behind a dialog nothing can be reached.
     let inert = matches!(state.ui.open, Some(Open::Models | Open::Keys | Open::Course));
+    if state.embed.is_some() {
+        return html! {
+            <ContextProvider<Send> context={send.clone()}>
+                <Sprite />
+                <Figure state={state.clone()} />
+                if state.ui.open == Some(Open::Keys) { <KeysDialog keys={state.ui.prefs.keys} /> }
+            </ContextProvider<Send>>
+        };
+    }
     html! {
         <ContextProvider<Send> context={send.clone()}>
             <Sprite />
@@ -104,6 +114,10 @@ fn begin(send: Send) {
     send.emit(Msg::Start(browser::load_prefs(), browser::load_drafts(), browser::fragment()));
     effects::probe_storage(&tell);
     effects::start_engine(&tell);
+    if browser::embedded() {
+        let outside = send.clone();
+        browser::hear_outside(move |text| outside.emit(Msg::Outside(text)));
+    }
 
     let window = browser::window();
     let told = send.clone();

@@ -146,7 +146,32 @@ const LESSONS: &str = "kubestep.lessons";
 const FIELD: char = '\u{1f}';
 const RECORD: char = '\u{1e}';
 
+/// Whether this page is a figure in somebody's page. Several may stand there: they keep nothing, so that none finds
+/// what another has kept.
+pub(crate) fn embedded() -> bool {
+    document().document_element().is_some_and(|e| e.has_attribute("data-embed"))
+}
+
+/// Hands the shown moment to the script that speaks with the page around.
+pub(crate) fn tell_outside(text: &str) {
+    if let Ok(hears) = js_sys::Reflect::get(&window(), &"kubestepNow".into())
+        && let Some(hears) = hears.dyn_ref::<js_sys::Function>()
+    {
+        hears.call1(&JsValue::NULL, &text.into()).ok();
+    }
+}
+
+/// What that script asks for. It lives as long as the page.
+pub(crate) fn hear_outside(hears: impl Fn(String) + 'static) {
+    let hears = Closure::<dyn FnMut(String)>::new(hears);
+    js_sys::Reflect::set(&window(), &"kubestepDo".into(), hears.as_ref()).ok();
+    hears.forget();
+}
+
 fn storage() -> Option<Storage> {
+    if embedded() {
+        return None;
+    }
     window().local_storage().ok().flatten()
 }
 

@@ -184,8 +184,11 @@ pub(crate) fn start_engine(send: &Send) {
     link::start(&browser::asset("worker_loader.js"), Rc::new(tell));
 }
 
-/// Storage may be refused from the beginning or run full; the person is told once.
+/// Storage may be refused from the beginning or run full; the person is told once. A figure keeps nothing on purpose.
 fn warn_once(send: &Send) {
+    if browser::embedded() {
+        return;
+    }
     thread_local! { static TOLD: Cell<bool> = const { Cell::new(false) }; }
     if !TOLD.with(|t| t.replace(true)) {
         let send = send.clone();
@@ -246,6 +249,11 @@ fn body_look(body: &HtmlElement, state: &State) {
         Phone::Terminal => "terminal",
     };
     let view = if ui.view == View::Objects { "objects" } else { "loops" };
+    if let Some(embed) = &state.embed {
+        let marks = [("data-show", &embed.show), ("data-controls", &embed.controls)];
+        marks.iter().for_each(|(name, value)| drop(body.set_attribute(name, value)));
+        body.toggle_attribute_with_force("data-readonly", embed.readonly).ok();
+    }
     let side = if ui.side_inspect { "inspect" } else { "desired" };
     for (name, value) in [("data-view", view), ("data-side", side), ("data-phone", phone)] {
         body.set_attribute(name, value).ok();

@@ -4,10 +4,12 @@
 //! the engine's last word (replaced, never edited). [`reduce`] takes a state and a message and gives a state and the
 //! effects to perform; it touches no browser, so it is tested natively.
 
+mod embed;
 mod engine;
 mod files;
 mod keys;
 mod lesson;
+mod outside;
 mod prefs;
 mod run;
 mod terminal;
@@ -23,6 +25,7 @@ use std::sync::Arc;
 
 use kubestep_protocol::*;
 
+pub use embed::Embed;
 pub use files::{File, name_problem};
 pub use keys::{KEY_MAP, KeyPress, is_single_key};
 pub use lesson::{CourseEntry, LessonMsg, Progress};
@@ -293,6 +296,10 @@ pub struct State {
     pub described: bool,
     /// The place that is asked about once they are there.
     pub help: Option<(u32, u32)>,
+    /// What this page is as a figure in somebody's page.
+    pub embed: Option<Rc<Embed>>,
+    /// The manifest that came with the address, until its cluster is there.
+    pub manifest: Option<Rc<str>>,
     /// A link to open again once its lesson's files are there.
     pub again: Option<Rc<str>>,
     /// Files that came with a link or scenario the person left have to be told from drafts: the drafts of before.
@@ -407,6 +414,8 @@ pub enum Msg {
     Recompute,
     /// Sends again what was under way when the simulator stopped.
     TryAgain,
+    /// The page around a figure asks for something.
+    Outside(String),
 }
 
 /// The time controls.
@@ -549,10 +558,14 @@ pub fn reduce(state: &State, msg: Msg) -> (State, Vec<Effect>) {
 
 impl State {
     fn take(&mut self, msg: Msg, todo: &mut Vec<Effect>) {
+        if self.forbids(&msg) {
+            return;
+        }
         match msg {
             Msg::Start(prefs, stored, fragment) => self.start(prefs, stored, fragment, todo),
             Msg::Stored(query, run, progress) => {
                 self.query(&query);
+                self.embed = Embed::of(&query).map(Rc::new);
                 self.run = run.map(Rc::new);
                 self.progress = Rc::new(progress);
             }
@@ -589,6 +602,7 @@ impl State {
             Msg::Share => self.share(todo),
             Msg::Copy | Msg::Copied(_) | Msg::Recompute => self.link_msg(&msg, todo),
             Msg::TryAgain => self.try_again(todo),
+            Msg::Outside(text) => self.asked_from_outside(&text, todo),
             other => self.panels(other, todo),
         }
     }

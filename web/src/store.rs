@@ -14,6 +14,7 @@ struct Store {
     state: RefCell<Rc<State>>,
     waiting: RefCell<VecDeque<Msg>>,
     busy: Cell<bool>,
+    told: RefCell<String>,
     draw: RefCell<Option<Callback<Rc<State>>>>,
 }
 
@@ -40,9 +41,25 @@ impl Store {
             }
         }
         self.busy.set(false);
+        self.tell();
         let draw = self.draw.borrow().clone();
         if let Some(draw) = draw.filter(|_| seen) {
             draw.emit(self.state.borrow().clone());
+        }
+    }
+}
+
+impl Store {
+    /// The page around a figure is told what is new.
+    fn tell(&self) {
+        let state = self.state.borrow().clone();
+        if state.embed.is_none() {
+            return;
+        }
+        let told = state.told_outside();
+        if *self.told.borrow() != told {
+            crate::browser::tell_outside(&told);
+            *self.told.borrow_mut() = told;
         }
     }
 }
@@ -65,6 +82,7 @@ pub(crate) fn use_store() -> (Rc<State>, Send) {
             state,
             waiting: RefCell::default(),
             busy: Cell::new(false),
+            told: RefCell::default(),
             draw: RefCell::default(),
         })
     });

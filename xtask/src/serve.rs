@@ -82,7 +82,7 @@ impl Answer {
     fn head(&self) -> String {
         format!(
             "HTTP/1.1 {}\r\nContent-Type: {}\r\nContent-Length: {}\r\nCache-Control: {}\r\n\
-             X-Content-Type-Options: nosniff\r\nConnection: keep-alive\r\n\r\n",
+             Access-Control-Allow-Origin: *\r\nX-Content-Type-Options: nosniff\r\nConnection: keep-alive\r\n\r\n",
             self.status,
             self.mime,
             self.body.len(),

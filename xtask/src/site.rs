@@ -18,6 +18,10 @@ pub(crate) fn assemble(made: &Path, dist: &Path) -> Result<PathBuf, String> {
     write(&made.join("page.css"), styles.as_bytes())?;
     let loader = "importScripts(\"worker.js\");\nwasm_bindgen({ module_or_path: \"worker_bg.wasm\" });\n";
     write(&made.join("worker_loader.js"), loader.as_bytes())?;
+    for script in ["embed/frame.js", "offline/offline.js"] {
+        let name = script.split('/').next_back().unwrap_or(script);
+        write(&made.join(name), read(&root().join("web").join(script))?.as_bytes())?;
+    }
 
     fresh(dist)?;
     let files = files(made)?;
@@ -32,7 +36,45 @@ pub(crate) fn assemble(made: &Path, dist: &Path) -> Result<PathBuf, String> {
     let lessons = root().join("lessons");
     copy(&lessons, &self::files(&lessons)?, &dist.join("lessons"))?;
     write(&dist.join("index.html"), page(&source, &assets).as_bytes())?;
+    beside(dist)?;
+    offline(dist, &assets)?;
     Ok(dist.to_path_buf())
+}
+
+/// What stands beside the page under names that do not change: the script for other pages, and the classroom.
+fn beside(dist: &Path) -> Result<(), String> {
+    let web = root().join("web");
+    for folder in ["sdk"] {
+        copy(&web.join(folder), &files(&web.join(folder))?, dist)?;
+    }
+    // The same script under the name of its version: a page that names it is not changed by a later one.
+    let version = env!("CARGO_PKG_VERSION");
+    for end in ["js", "d.ts"] {
+        let text = read(&web.join("sdk").join(format!("kubestep.{end}")))?;
+        write(&dist.join(format!("kubestep-{version}.{end}")), text.as_bytes())?;
+    }
+    Ok(())
+}
+
+/// The script that keeps the site for times without a network: it names every file, and its text changes with them.
+fn offline(dist: &Path, assets: &str) -> Result<(), String> {
+    let mut sum = Fnv::default();
+    let mut list = String::new();
+    for file in files(dist)? {
+        let name = file.to_string_lossy().replace('\\', "/");
+        sum.eat(name.as_bytes());
+        if !name.starts_with(assets) {
+            sum.eat(&fs::read(dist.join(&file)).map_err(|e| format!("{name}: {e}"))?);
+        }
+        // Types are for editors, not for browsers.
+        if !name.ends_with(".d.ts") {
+            list.push_str(&format!("  {name:?},\n"));
+        }
+    }
+    let source = read(&root().join("web/offline/sw.js"))?;
+    let script =
+        source.replace("__VERSION__", &format!("{:08x}", sum.0 as u32)).replace("  \"__FILES__\",\n", &list);
+    write(&dist.join("sw.js"), script.as_bytes())
 }
 
 fn copy(from: &Path, files: &[PathBuf], to: &Path) -> Result<(), String> {
@@ -70,6 +112,7 @@ fn page(source: &str, assets: &str) -> String {
          <link rel=\"modulepreload\" href=\"{assets}/app.js\">\n\
          <link rel=\"preload\" href=\"{assets}/app_bg.wasm\" as=\"fetch\" type=\"application/wasm\" crossorigin>\n\
          <script type=\"module\">import init from \"./{assets}/app.js\"; \
+         if (document.documentElement.hasAttribute(\"data-embed\")) await import(\"./{assets}/frame.js\"); else import(\"./{assets}/offline.js\"); \
          init({{ module_or_path: new URL(\"{assets}/app_bg.wasm\", document.baseURI) }});</script>"
     );
     let mut out = String::new();

@@ -11,3 +11,4 @@ pub mod replay;
 pub mod sweep;
 pub mod vectors;
 pub mod verdicts;
+pub mod verify;

@@ -1,6 +1,6 @@
 //! `kubestep`: the engine without a page.
 
-use kubestep_cli::{bench, compare, explore, lesson, record, replay, sweep, vectors, verdicts};
+use kubestep_cli::{bench, compare, explore, lesson, record, replay, sweep, vectors, verdicts, verify};
 use std::process::ExitCode;
 
 const USAGE: &str = "usage: kubestep COMMAND …
@@ -13,6 +13,7 @@ const USAGE: &str = "usage: kubestep COMMAND …
   explore FILE [--crashes N]                                          every order on a small world
   sweep --seeds A..B                                                  random scenarios with faults, then heal and demand calm
   lesson check|new|index …                                            lessons: prove them, begin one, write their map
+  verify RESULT… [--csv OUT.csv]                                      learners' results, played again: what was solved, and how
   bench NAME                                                          how fast and how large things are
 
 A command alone says more.";
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
             "verdicts" => verdicts::main(rest),
             "replay" => replay::main(rest),
             "lesson" => lesson::main(rest),
+            "verify" => verify::main(rest),
             "explore" => explore::main(rest),
             "sweep" => sweep::main(rest),
             _ => usage(),

@@ -45,8 +45,12 @@ pub(crate) fn Desired(props: &Props) -> Html {
 fn file_parts(state: &State, front: &File, file: Rc<str>, now: At, send: &Send) -> Html {
     html! {
         <>
+            if state.readonly() {
+                <pre class="code readonly grow" role="region" aria-label="Manifest" tabindex="0">{front.text.to_string()}</pre>
+            } else {
             <Manifest index={state.ui.front} file={file} text={front.text.clone()} version={front.version} checked={fresh(front)} teacher={state.ui.prefs.teacher}
                 alive={state.frame.is_some()} />
+            }
             { problems(front, send) }
             { note(front, now, send) }
             { would_change(front, now) }

@@ -83,7 +83,7 @@ fn floats_on_phones(state: &State) -> Option<Html> {
     }
 }
 
-fn verdict(state: &State) -> Html {
+pub(super) fn verdict(state: &State) -> Html {
     match &state.frame {
         Some(frame) => {
             html! { <VerdictBar verdict={frame.head.verdict.clone()} now={frame.head.now} what_if={frame.head.what_if} differs={differs(state)} /> }

@@ -22,6 +22,7 @@ impl State {
     ) {
         self.ui.prefs = prefs;
         self.ui.dock = true;
+        self.look_of_figure();
         self.stored = Rc::new(stored);
         let link = fragment.trim_start_matches('#');
         self.link = (!link.is_empty()).then(|| Rc::from(link));
@@ -38,8 +39,11 @@ impl State {
     }
 
     /// A fragment is `scenario=P05` or a link.
-    fn open_address(&mut self, link: &str, todo: &mut Vec<Effect>) {
+    pub(super) fn open_address(&mut self, link: &str, todo: &mut Vec<Effect>) {
         self.playing = false;
+        if self.open_text(link, todo) {
+            return;
+        }
         match link.strip_prefix("scenario=") {
             Some(id) => self.ask(Command::LoadScenario(id.into()), todo),
             None => {
@@ -175,8 +179,10 @@ impl State {
             self.health = Health::Ready;
         }
         self.remember_solved(&frame, todo);
+        self.choose_subject(&frame, todo);
         self.frame = Some(Rc::new(frame));
         self.hint_attempt();
+        self.first_picture(todo);
     }
 
     /// The last attempt is shown again when another step has come.

@@ -340,6 +340,7 @@ impl State {
         for command in std::mem::take(&mut self.queue).iter() {
             self.ask(command.clone(), todo);
         }
+        self.opened_figure(todo);
         self.select_again(todo);
         self.check_front(todo);
         if !self.ui.closed.is_empty() || self.ui.files.iter().any(|f| f.origin.as_ref() != Some(&f.text)) {
@@ -372,6 +373,13 @@ impl State {
         let base = self.ui.files.iter().map(|f| f.version).max().unwrap_or(0) + 1;
         files.iter_mut().for_each(|f| f.version = base);
         self.ui.files = Rc::new(files);
+    }
+
+    /// One file takes the place of all.
+    pub(super) fn only_file(&mut self, name: &str, text: &str) {
+        let version = self.front().map_or(0, |f| f.version) + 1;
+        self.ui.files = Rc::new(vec![File { version, ..File::of(name, text, Some(text)) }]);
+        self.ui.front = 0;
     }
 
     /// What was typed before there was any session stays, in front.

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use kubestep_protocol::*;
 
+use super::embed::DRAFT;
 use super::{Banner, Effect, Open, Phone, State};
 
 /// What stands before a lesson's id where a session names what it began from.
@@ -157,13 +158,15 @@ impl State {
         self.ui.lesson = true;
         self.ui.phone = Phone::File;
         self.ui.side_inspect = false;
-        self.address = Rc::from(format!("?lesson={id}"));
-        todo.push(Effect::Address(self.address.to_string()));
+        if id != DRAFT && self.embed.is_none() {
+            self.address = Rc::from(format!("?lesson={id}"));
+            todo.push(Effect::Address(self.address.to_string()));
+        }
         if self.progress.last != id {
             self.progress = Rc::new(Progress { last: id, ..(*self.progress).clone() });
             todo.push(Effect::StoreProgress((*self.progress).clone()));
         }
-        if let Some(step) = self.wanted_step.take() {
+        if let Some(step) = self.wanted_step.take_if(|_| self.embed.is_none()) {
             self.ask(Command::Seek(Moment { branch: BranchId(0), step }), todo);
         }
         if self.course.is_none() {

@@ -1,0 +1,17 @@
+// Figures in other people's pages, in a real Chromium, by role and name.
+import { after, before } from "node:test";
+import { close, serve } from "./embed/host.mjs";
+import { start, stop } from "./page.mjs";
+
+before(async () => {
+  await start();
+  await serve();
+});
+after(async () => {
+  await stop();
+  await close();
+});
+
+await import("./embed/figures.mjs");
+await import("./embed/pages.mjs");
+await import("./embed/hostile.mjs");

@@ -1,0 +1,381 @@
+// Kubestep in a page of yours: `createFigure(element, options)` and `<kubestep-figure>`. No dependencies.
+// What a figure is, what can be asked of it and what it says: docs/EMBEDDING.md and kubestep.d.ts.
+
+/** The protocol that this script speaks with a figure. */
+export const PROTOCOL = 1;
+
+/** Where this script is, the site is. */
+const SITE = new URL("./", import.meta.url).href;
+const SANDBOX = "allow-scripts allow-same-origin allow-forms allow-popups allow-popups-to-escape-sandbox allow-downloads";
+const EVENTS = ["ready", "step", "verdict", "goal", "completed", "error"];
+/** So long nothing was scrolled before a figure that nobody pressed is started, in milliseconds. */
+const REST = 160;
+/** So long another figure waits for the one before it, at most. */
+const PATIENCE = 20_000;
+const HEIGHTS = [[559, 520], [Infinity, 420]];
+
+const STYLE = `
+:host, .box { display: block; }
+.box { position: relative; width: 100%; border: 1px solid #c3c8c9; border-radius: 8px; overflow: hidden; background: #fcfcfb; color: #171b1f; box-sizing: border-box; font: 14px/1.45 system-ui, sans-serif; contain: layout paint; }
+.box.dark { background: #171b1e; color: #e9ecee; border-color: #3d454c; }
+iframe { position: absolute; inset: 0; width: 100%; height: 100%; border: 0; background: inherit; color-scheme: auto; }
+.poster { position: absolute; inset: 0; display: grid; place-content: center; justify-items: center; gap: 12px; padding: 16px; text-align: center; }
+.poster img { position: absolute; inset: 0; width: 100%; height: 100%; object-fit: cover; opacity: .35; }
+.poster > :not(img) { position: relative; }
+.poster pre { margin: 0; max-height: 150px; max-width: 100%; overflow: hidden; text-align: left; font: 12px/1.45 ui-monospace, monospace; opacity: .75; }
+button { font: 600 14px/1 system-ui, sans-serif; min-height: 44px; padding: 0 18px; border-radius: 5px; border: 1px solid #171b1f; background: #171b1f; color: #fff; cursor: pointer; }
+.dark button { background: #e9ecee; color: #10151a; border-color: #e9ecee; }
+button:focus-visible { outline: 3px solid #1d5fd1; outline-offset: 2px; }
+.dark button:focus-visible { outline-color: #7db0ff; }
+`;
+
+/** Figures start one after the other, so that a page with many stays quick. */
+let queue = Promise.resolve();
+let scrolled = -Infinity;
+if (typeof addEventListener === "function") {
+  addEventListener("scroll", () => { scrolled = performance.now(); }, { capture: true, passive: true });
+}
+
+const later = (millis) => new Promise((done) => setTimeout(done, millis));
+
+/** Resolves once nothing has been scrolled for a while. */
+async function rest() {
+  for (;;) {
+    const left = scrolled + REST - performance.now();
+    if (left <= 0) return;
+    await later(left + 1);
+  }
+}
+
+/**
+ * What a source is, where that is not said: a link, the id of a lesson, else a manifest.
+ * @param {string | Record<string, string>} source
+ */
+function sourceOf(source) {
+  if (source && typeof source === "object") return source;
+  const text = String(source ?? "").trim();
+  if (/^#?1[A-Za-z0-9_-]{8,}$/.test(text) || /^https?:\/\/\S+$/.test(text)) return { link: text };
+  if (/^[a-z0-9]+(-[a-z0-9]+)+$/.test(text)) return { lesson: text };
+  return text ? { yaml: String(source) } : {};
+}
+
+/** The address of a figure. Everything that it is stands in it, so that a reload gives the same figure. */
+export function figureAddress(options = {}, site = SITE, host = "") {
+  const source = sourceOf(options.source);
+  const url = new URL("./", site);
+  const query = ["embed"];
+  const add = (name, value) => query.push(`${name}=${encodeURIComponent(value)}`);
+  const show = Array.isArray(options.show) ? options.show.join(",") : options.show;
+  let { step } = options;
+  if (source.link !== undefined) {
+    const link = new URL(source.link, new URL("./", site));
+    url.hash = /^#?1[A-Za-z0-9_-]+$/.test(source.link) ? source.link.replace(/^#/, "") : link.hash;
+    const lesson = link.searchParams.get("lesson");
+    if (lesson) add("lesson", lesson);
+    step ??= link.searchParams.get("step") ?? undefined;
+  }
+  if (source.lesson !== undefined) add("lesson", source.lesson);
+  if (source.scenario !== undefined) url.hash = `scenario=${source.scenario}`;
+  if (source.yaml !== undefined) url.hash = `yaml=${encodeURIComponent(source.yaml)}`;
+  if (source.draft !== undefined) url.hash = `draft=${encodeURIComponent(source.draft)}`;
+  if (show) add("show", show);
+  if (options.controls) add("controls", options.controls === true ? "full" : options.controls);
+  else if (options.controls === false) add("controls", "none");
+  if (options.readonly) query.push("readonly");
+  if (options.theme === "dark" || options.theme === "light") add("theme", options.theme);
+  if (options.lang) add("lang", options.lang);
+  if (options.teacher === false) add("teacher", "off");
+  if (step !== undefined && step !== null && step !== "") add("step", step);
+  if (host) add("host", host);
+  url.search = `?${query.join("&")}`;
+  return url.href;
+}
+
+/** A figure in a page. */
+class Figure {
+  #options;
+  #site;
+  #box;
+  #frame = null;
+  #observer;
+  #heard;
+  #calls = new Map();
+  #listeners = new Map(EVENTS.map((name) => [name, new Set()]));
+  #next = 1;
+  #ready;
+  #isReady;
+  #notReady;
+  #started = false;
+  #destroyed = false;
+  #visible = true;
+  #state = null;
+
+  constructor(element, options) {
+    this.#options = { loading: "lazy", ...options };
+    this.#site = new URL(options.site ?? SITE, document.baseURI).href;
+    this.#ready = new Promise((yes, no) => { [this.#isReady, this.#notReady] = [yes, no]; });
+    this.#ready.catch(() => { /* told by every call that waits */ });
+    this.#draw(element);
+    this.#heard = (event) => this.#hear(event);
+    addEventListener("message", this.#heard);
+    this.#observer = new IntersectionObserver((entries) => this.#seen(entries.at(-1).isIntersecting), { rootMargin: "120px" });
+    this.#observer.observe(this.#box);
+    if (this.#options.loading === "eager") this.#begin(false);
+  }
+
+  /** The element that holds the figure. */
+  get element() { return this.#box.getRootNode().host; }
+
+  #draw(element) {
+    const holder = document.createElement("div");
+    holder.style.display = "block";
+    const root = holder.attachShadow({ mode: "open" });
+    const style = document.createElement("style");
+    style.textContent = STYLE;
+    this.#box = document.createElement("div");
+    this.#box.className = dark(this.#options.theme) ? "box dark" : "box";
+    root.append(style, this.#box);
+    element.append(holder);
+    // The room is taken before anything is fetched: nothing on the page moves later.
+    const wide = element.clientWidth || 720;
+    const height = this.#options.height ?? HEIGHTS.find(([most]) => wide <= most)[1];
+    this.#box.style.height = typeof height === "number" ? `${height}px` : height;
+    this.#poster();
+  }
+
+  #poster() {
+    const poster = document.createElement("div");
+    poster.className = "poster";
+    const { poster: image, title } = this.#options;
+    const source = sourceOf(this.#options.source);
+    if (image) {
+      const picture = document.createElement("img");
+      picture.src = image;
+      picture.alt = "";
+      poster.append(picture);
+    } else if (source.yaml) {
+      const text = document.createElement("pre");
+      text.textContent = source.yaml.trim().split("\n").slice(0, 8).join("\n");
+      poster.append(text);
+    }
+    if (title) {
+      const words = document.createElement("strong");
+      words.textContent = title;
+      poster.append(words);
+    }
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = "Run this figure";
+    button.onclick = () => {
+      this.#begin(true);
+    };
+    poster.append(button);
+    this.#box.append(poster);
+  }
+
+  #seen(visible) {
+    this.#visible = visible;
+    if (visible && this.#options.loading === "lazy") this.#begin(false);
+    this.#post({ type: "visible", visible });
+  }
+
+  /** Fetches the figure: at once if it was asked for, else when its turn has come and the reader rests. */
+  #begin(asked) {
+    if (this.#started && !asked || this.#frame) return;
+    this.#started = true;
+    if (asked) return this.#fetch(true);
+    queue = queue.then(async () => {
+      await rest();
+      if (this.#destroyed || this.#frame) return;
+      if (!this.#visible && this.#options.loading === "lazy") {
+        // The reader has scrolled past it.
+        this.#started = false;
+        return;
+      }
+      this.#fetch(false);
+      await Promise.race([this.#ready.catch(() => {}), later(PATIENCE)]);
+    });
+  }
+
+  #fetch(focus) {
+    const frame = document.createElement("iframe");
+    frame.setAttribute("sandbox", SANDBOX);
+    frame.allow = "clipboard-write";
+    frame.title = this.#options.title ? `Kubestep figure: ${this.#options.title}` : "Kubestep figure";
+    frame.src = figureAddress({ ...this.#options, theme: dark(this.#options.theme) ? "dark" : "light" }, this.#site, origin());
+    this.#frame = frame;
+    this.#box.replaceChildren(frame);
+    if (focus) frame.focus();
+  }
+
+  #post(message) {
+    this.#frame?.contentWindow?.postMessage({ kubestep: PROTOCOL, ...message }, new URL(this.#site).origin);
+  }
+
+  #hear(event) {
+    if (!this.#frame || event.source !== this.#frame.contentWindow || event.origin !== new URL(this.#site).origin) return;
+    const message = event.data;
+    if (typeof message !== "object" || message === null || message.kubestep !== PROTOCOL) return;
+    if (message.type === "ready") {
+      this.#state = message.state;
+      this.#isReady(message.state);
+      this.#post({ type: "visible", visible: this.#visible });
+      this.#tell("ready", message.state);
+    } else if (message.type === "event" && this.#listeners.has(message.name)) {
+      this.#tell(message.name, message.detail);
+    } else if (message.type === "result") {
+      const call = this.#calls.get(message.id);
+      this.#calls.delete(message.id);
+      if (message.ok) call?.yes(message.value);
+      else call?.no(new Error(message.error));
+    }
+  }
+
+  #tell(name, detail) {
+    for (const listener of [...this.#listeners.get(name)]) listener(detail);
+  }
+
+  /** Asks for something; a figure that was not started is started. */
+  async #call(method, ...args) {
+    if (this.#destroyed) throw new Error("the figure was destroyed");
+    this.#begin(!this.#started);
+    await this.#ready;
+    const id = this.#next++;
+    return new Promise((yes, no) => {
+      this.#calls.set(id, { yes, no });
+      this.#post({ type: "call", id, method, args });
+    });
+  }
+
+  run(question) { return question === undefined ? this.#call("run") : this.#call("run", question); }
+  step() { return this.#call("step"); }
+  back() { return this.#call("back"); }
+  forward() { return this.#call("forward"); }
+  seek(step) { return this.#call("seek", step); }
+  advance(millis) { return this.#call("advance", millis); }
+  play() { return this.#call("play"); }
+  pause() { return this.#call("pause"); }
+  apply(yaml) { return this.#call("apply", yaml); }
+  kubectl(line) { return this.#call("kubectl", line); }
+  getState() { return this.#call("getState"); }
+  getLink() { return this.#call("getLink"); }
+  predict(index, answer) { return this.#call("predict", index, answer); }
+  hint() { return this.#call("hint"); }
+  showMe() { return this.#call("showMe"); }
+  open(fragment) { return this.#call("open", fragment); }
+  setTeacher(on) { return this.#call("setTeacher", on); }
+
+  setTheme(theme) {
+    this.#options.theme = theme;
+    this.#box.classList.toggle("dark", dark(theme));
+    return this.#frame ? this.#call("setTheme", dark(theme) ? "dark" : "light") : Promise.resolve();
+  }
+
+  on(event, listener) {
+    const all = this.#listeners.get(event);
+    if (!all) throw new TypeError(`no event ${event}; there are ${EVENTS.join(", ")}`);
+    all.add(listener);
+    return () => all.delete(listener);
+  }
+
+  destroy() {
+    if (this.#destroyed) return;
+    this.#destroyed = true;
+    removeEventListener("message", this.#heard);
+    this.#observer.disconnect();
+    const gone = new Error("the figure was destroyed");
+    this.#notReady(gone);
+    for (const { no } of this.#calls.values()) no(gone);
+    this.#calls.clear();
+    this.element?.remove();
+    this.#frame = null;
+  }
+}
+
+function dark(theme) {
+  return theme === "dark" || theme !== "light" && matchMedia("(prefers-color-scheme: dark)").matches;
+}
+
+/** A page that was opened as a file has none: `null`. */
+function origin() {
+  return location.origin && location.origin !== "file://" ? location.origin : "null";
+}
+
+/** Puts a figure into an element. */
+export function createFigure(element, options = {}) {
+  if (!(element instanceof Element)) throw new TypeError("createFigure wants an element");
+  return new Figure(element, options);
+}
+
+const ATTRIBUTES = ["source", "lesson", "link", "scenario", "show", "controls", "readonly", "loading", "theme", "lang", "step", "height", "poster", "label", "site", "teacher"];
+
+/** `<kubestep-figure>`: the options as attributes; a manifest may stand inside. */
+const Base = typeof HTMLElement === "undefined" ? class {} : HTMLElement;
+
+export class KubestepFigure extends Base {
+  static observedAttributes = ATTRIBUTES;
+  #planned = false;
+  /** The figure, while the element is in a page. */
+  figure = null;
+
+  connectedCallback() { this.#plan(); }
+  disconnectedCallback() { this.#plan(); }
+
+  attributeChangedCallback(name, before, now) {
+    if (!this.figure || before === now) return;
+    if (name === "theme") return void this.figure.setTheme(now);
+    if (name === "step" && /^\d+$/.test(now ?? "")) return void this.figure.seek(Number(now)).catch(() => {});
+    this.figure.destroy();
+    this.figure = null;
+    this.#plan();
+  }
+
+  /** What is moved within a page is taken out and put in at once: it stays as it is only if it comes back in the same turn. */
+  #plan() {
+    if (this.#planned) return;
+    this.#planned = true;
+    queueMicrotask(() => {
+      this.#planned = false;
+      if (this.isConnected && !this.figure) this.#create();
+      if (!this.isConnected && this.figure) {
+        this.figure.destroy();
+        this.figure = null;
+      }
+    });
+  }
+
+  #create() {
+    const at = (name) => this.getAttribute(name) ?? undefined;
+    const source = at("link") !== undefined ? { link: at("link") }
+      : at("lesson") !== undefined ? { lesson: at("lesson") }
+        : at("scenario") !== undefined ? { scenario: at("scenario") }
+          : at("source") ?? inside(this);
+    const controls = at("controls");
+    const height = at("height");
+    if (!this.shadowRoot) this.attachShadow({ mode: "open" });
+    const stage = document.createElement("div");
+    this.shadowRoot.replaceChildren(stage);
+    this.style.display ||= "block";
+    this.figure = createFigure(stage, {
+      source, show: at("show"), controls: controls === "" ? "full" : controls, readonly: this.hasAttribute("readonly") && at("readonly") !== "false",
+      loading: at("loading") ?? "lazy", theme: at("theme"), lang: at("lang"), step: at("step"), poster: at("poster"), title: at("label"),
+      teacher: at("teacher") !== "off", ...(height ? { height: /^\d+$/.test(height) ? Number(height) : height } : {}), ...(at("site") ? { site: at("site") } : {}),
+    });
+    for (const name of EVENTS) {
+      this.figure.on(name, (detail) => this.dispatchEvent(new CustomEvent(`kubestep-${name}`, { detail, bubbles: true, composed: true })));
+    }
+  }
+}
+
+/** The manifest between the tags, without the indentation that the page gives it. */
+function inside(element) {
+  const lines = (element.querySelector("script, template, pre, code")?.textContent ?? element.textContent ?? "").split("\n");
+  while (lines.length && !lines[0].trim()) lines.shift();
+  while (lines.length && !lines.at(-1).trim()) lines.pop();
+  const margin = Math.min(...lines.filter((l) => l.trim()).map((l) => l.match(/^ */)[0].length));
+  return { yaml: lines.map((l) => l.slice(margin)).join("\n") + "\n" };
+}
+
+if (typeof customElements !== "undefined" && !customElements.get("kubestep-figure")) {
+  customElements.define("kubestep-figure", KubestepFigure);
+}
