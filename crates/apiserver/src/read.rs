@@ -75,13 +75,48 @@ pub(crate) fn check_fields(
         for (field, _, _) in fields.terms() {
             let defined = turn.spoken.as_ref().is_some_and(|s| s.selectable().contains(&field));
             let asked = turn.version.filter(|v| v.is_newer_event()).unwrap_or(kind);
-            let mut known = known_fields(asked).chain(["metadata.name", "metadata.namespace"]);
+            let mut known = known_fields(asked).chain(general(asked));
             if !defined && !known.any(|known| known == field) {
-                return Err(Status::bad_request(format!("field label not supported: {field}")));
+                return Err(Status::bad_request(unknown_field(asked, field)));
             }
         }
     }
     Ok(())
+}
+
+/// The fields that most kinds have. Those with a choice of their own leave out the namespace if they have none.
+fn general(kind: Kind) -> impl Iterator<Item = &'static str> {
+    let fields: &'static [&'static str] = match kind {
+        Kind::Node | Kind::Namespace => &["metadata.name"],
+        Kind::Other(_) => match kind.own_name() {
+            "CertificateSigningRequest"
+            | "ClusterTrustBundle"
+            | "PodCertificateRequest"
+            | "ResourceSlice" => &["metadata.name"],
+            _ => &["metadata.name", "metadata.namespace"],
+        },
+        _ => &["metadata.name", "metadata.namespace"],
+    };
+    fields.iter().copied()
+}
+
+/// A field that a kind does not know, in the words of its group.
+///
+/// Upstream: pkg/apis/*/v1/conversion.go, and apimachinery/pkg/runtime, DefaultMetaV1FieldSelectorConversion (v1.37).
+fn unknown_field(kind: Kind, field: &str) -> String {
+    let own = known_fields(kind).next().is_some();
+    match kind.own_name() {
+        "Job" => format!("field label \"{field}\" not supported for Job"),
+        "ResourceSlice" => {
+            format!("field label not supported for {}, Kind={}: {field}", kind.api_version(), kind.name())
+        }
+        _ if own || kind.is_defined() => format!("field label not supported: {field}"),
+        _ => {
+            format!(
+                "\"{field}\" is not a known field selector: only \"metadata.name\", \"metadata.namespace\""
+            )
+        }
+    }
 }
 
 /// Whether an object has these labels and fields.
@@ -115,7 +150,6 @@ fn known_fields(kind: Kind) -> impl Iterator<Item = &'static str> {
         Kind::Namespace => &["status.phase"],
         Kind::Secret => &["type"],
         Kind::Service => &["spec.clusterIP", "spec.type"],
-        Kind::ReplicaSet => &["status.replicas"],
         Kind::Other(_) if kind.is_newer_event() => &NEWER_EVENT,
         Kind::Event => &[
             "involvedObject.kind",
@@ -130,8 +164,14 @@ fn known_fields(kind: Kind) -> impl Iterator<Item = &'static str> {
             "source",
             "type",
         ],
-        Kind::Other(_) if kind.own_name() == "Job" => &["status.successful"],
-        Kind::Other(_) if kind.own_name() == "ReplicationController" => &["status.replicas"],
+        Kind::Other(_) => match kind.own_name() {
+            "Job" => &["status.successful"],
+            "ReplicationController" => &["status.replicas"],
+            "CertificateSigningRequest" | "ClusterTrustBundle" => &["spec.signerName"],
+            "PodCertificateRequest" => &["spec.signerName", "spec.podName", "spec.nodeName"],
+            "ResourceSlice" => &["spec.nodeName", "spec.driver", "spec.pool.name"],
+            _ => &[],
+        },
         _ => &[],
     };
     fields.iter().copied()

@@ -44,8 +44,18 @@ fn recorded_verdicts_are_met_in_every_part() {
 /// Kinds that people define: recorded for this project in the same way.
 #[test]
 fn recorded_verdicts_on_definitions_are_met_in_every_part() {
+    meets_own("definitions");
+}
+
+/// Devices, admission policies, certificates, statuses, warnings beside refusals: recorded in the same way.
+#[test]
+fn recorded_verdicts_on_newer_kinds_and_statuses_are_met_in_every_part() {
+    meets_own("newer");
+}
+
+fn meets_own(area: &str) {
     let text = |ext: &str| {
-        let path = format!("{}/../../tests/golden/own/definitions.{ext}", env!("CARGO_MANIFEST_DIR"));
+        let path = format!("{}/../../tests/golden/own/{area}.{ext}", env!("CARGO_MANIFEST_DIR"));
         std::fs::read_to_string(path).expect("the recording is there")
     };
     let corpus = text("yaml");

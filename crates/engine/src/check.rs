@@ -2,6 +2,7 @@
 //! API server's own; here they find their places in the text.
 
 mod changes;
+mod defined;
 mod field;
 mod notes;
 mod place;
@@ -52,7 +53,7 @@ pub(crate) fn check(session: &Session, doc: &Doc, version: u32) -> Checked {
         let (problems, changes) = if comes_first(part, &all, &answer) {
             (vec![], vec![changes::new_part(part)])
         } else {
-            (words::problems(&doc.name, part, &answer), changes::changes(&answer))
+            (words::problems(session, &doc.name, part, &answer), changes::changes(&answer))
         };
         if !problems.iter().any(|p| p.severity == Severity::Error) {
             count(&changes, &mut checked.counts);

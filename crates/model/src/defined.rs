@@ -168,6 +168,53 @@ pub fn of_manifest<'a>(
     found.flat_map(Definition::served).find(|k| k.version() == version)
 }
 
+/// The schema of a kind's objects in its version, from its definition.
+#[must_use]
+pub fn schema_of(definition: Definition<'_>, kind: Kind) -> &Value {
+    definition.version(kind.version()).map_or(&NOTHING, |v| &v["schema"]["openAPIV3Schema"])
+}
+
+/// The schema below lists and maps.
+#[must_use]
+pub fn inner_schema(schema: &Value) -> &Value {
+    let mut at = schema;
+    for _ in 0..16 {
+        at = match (at["items"].is_object(), at["additionalProperties"].is_object()) {
+            (true, _) => &at["items"],
+            (_, true) => &at["additionalProperties"],
+            _ => break,
+        };
+    }
+    at
+}
+
+/// Whether a schema requires a field.
+#[must_use]
+pub fn is_required(schema: &Value, name: &str) -> bool {
+    list(&schema["required"]).iter().any(|r| r == name)
+}
+
+/// What a schema holds, as `kubectl explain` says it: `[]Object`, `map[string]string`, `integer`.
+#[must_use]
+pub fn schema_type(schema: &Value) -> String {
+    let (mut at, mut before) = (schema, String::new());
+    for _ in 0..16 {
+        if at["items"].is_object() {
+            before += "[]";
+            at = &at["items"];
+        } else if at["additionalProperties"].is_object() {
+            before += "map[string]";
+            at = &at["additionalProperties"];
+        } else {
+            break;
+        }
+    }
+    match at["type"].as_str() {
+        Some("object") | None => before + "Object",
+        Some(plain) => before + plain,
+    }
+}
+
 /// The columns of a version, as `kubectl get` shows them behind the name; without any, the age.
 #[must_use]
 pub fn columns(definition: Definition<'_>, version: &str) -> Vec<Value> {

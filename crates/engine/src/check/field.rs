@@ -1,6 +1,6 @@
 //! The field under the cursor: what it holds, whether Kubernetes requires it, and what it would be if it were left out.
 
-use super::tried;
+use super::{defined, tried};
 use crate::{
     parts::{Part, parts},
     session::Session,
@@ -32,6 +32,10 @@ pub(crate) fn field(session: &Session, doc: &Doc, line: u32, column: u32) -> Opt
     }
     let names: Vec<&str> =
         way.iter().filter_map(|s| if let Step::Key(k) = s { Some(k.as_str()) } else { None }).collect();
+    if let Some(schema) = defined::schema(session, part) {
+        let (depth, found) = defined::field(schema, part, &names)?;
+        return Some(FieldDoc { default: default(session, doc, part, &way[..cut(&way, depth)]), ..found });
+    }
     // Below maps of a person's own keys there are no fields: the map is told.
     let (depth, found) = (1..=names.len()).rev().find_map(|n| {
         let found = schema::explain(part.api_version(), part.kind(), &names[..n], 0)?.ok()?;

@@ -1,19 +1,21 @@
 //! From what kubectl and the API server said about one object to problems with places.
 
 use super::{
+    defined,
     place::{of_field, of_key, of_span},
     remedy::{did_you_mean, nearest},
 };
-use crate::{ask::Answer, parts::Part};
+use crate::{ask::Answer, parts::Part, session::Session};
 use kubestep_model::{
     Cause, Kind, Reason, Status,
     client::{ClientTold, Stream},
     schema,
 };
 use kubestep_protocol::{Edit, Place, Problem, Severity};
+use serde_json::Value;
 
 /// The problems of one object.
-pub(super) fn problems(file: &str, part: &Part<'_>, answer: &Answer) -> Vec<Problem> {
+pub(super) fn problems(session: &Session, file: &str, part: &Part<'_>, answer: &Answer) -> Vec<Problem> {
     let err = answer.text(Stream::Err);
     let warnings = err.lines().filter(|l| l.starts_with("Warning: ")).map(|l| warning(part, l));
     let mut found: Vec<Problem> = warnings.collect();
@@ -25,7 +27,7 @@ pub(super) fn problems(file: &str, part: &Part<'_>, answer: &Answer) -> Vec<Prob
         Some(status) if status.message.contains("strict decoding error") => {
             let fields = unknown(part);
             found.extend(if fields.is_empty() {
-                unknown_to_definition(part, &status.message)
+                unknown_to_definition(defined::schema(session, part), part, &status.message)
             } else {
                 fields
             });
@@ -129,7 +131,7 @@ fn unknown(part: &Part<'_>) -> Vec<Problem> {
 }
 
 /// Fields that a kind which people define does not have: its schema is the server's, and the server names them.
-fn unknown_to_definition(part: &Part<'_>, message: &str) -> Vec<Problem> {
+fn unknown_to_definition(schema: Option<&Value>, part: &Part<'_>, message: &str) -> Vec<Problem> {
     let said = message.rsplit("strict decoding error: ").next().unwrap_or(message);
     let notes: Vec<(&str, &str)> = said
         .split(", ")
@@ -141,8 +143,13 @@ fn unknown_to_definition(part: &Part<'_>, message: &str) -> Vec<Problem> {
     if notes.is_empty() {
         return vec![error(start(part), format!("strict decoding error: {said}"), None)];
     }
-    let place = |path: &str| part.find(path).map_or_else(|| start(part), of_key);
-    notes.into_iter().map(|(path, note)| error(place(path), note.to_string(), None)).collect()
+    let one = |(path, note): (&str, &str)| {
+        let place = part.find(path).map_or_else(|| start(part), of_key);
+        let beside = schema.map(|schema| defined::beside(schema, path)).unwrap_or_default();
+        let near = nearest(path.rsplit('.').next().unwrap_or(""), beside);
+        error(place, note.to_string(), near.map(|name| did_you_mean(place, name)))
+    };
+    notes.into_iter().map(one).collect()
 }
 
 /// What an update made of the object cannot be read. The server quotes the whole patch before it says why, and names no

@@ -335,3 +335,15 @@ fn the_check_knows_the_kinds_that_the_world_defines() {
     page.apply(kubestep_protocol::Doc { name: "m.yaml".into(), text: right });
     assert_eq!(told(&mut page, &wrong), want, "of one that is there as well");
 }
+
+#[test]
+fn fields_of_a_defined_kind_are_guessed_from_its_schema() {
+    let mut page = Page::open("P15");
+    let doc = kubestep_protocol::Doc { name: "widgets.yaml".into(), text: WIDGETS.into() };
+    let (said, exit) = page.apply(doc);
+    assert_eq!(exit, Some(0), "{said}");
+    let widget = "apiVersion: example.com/v1\nkind: Widget\nmetadata:\n  name: w\nspec:\n  sze: 1\n";
+    let found = told(&mut page, widget);
+    let want = "error 6:3+3 unknown field \"spec.sze\" | Did you mean size? 6:3+3 -> size";
+    assert!(found.iter().any(|line| line == want), "{found:#?}");
+}

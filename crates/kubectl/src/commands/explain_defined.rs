@@ -7,7 +7,7 @@ use crate::{
 };
 use kubestep_model::{
     Kind,
-    defined::{self, Definition},
+    defined::{self, Definition, inner_schema as inner, is_required, schema_of, schema_type as defined_type},
 };
 use serde_json::{Map, Value, json};
 
@@ -23,9 +23,7 @@ pub(super) fn explain(kc: &mut Kc<'_>, args: &Args, kind: Kind, path: &[&str]) -
         let asked = args.text_or_empty("api-version");
         return Err(kc.fail(format!("couldn't find resource for \"{asked}, Kind={}\"", kind.name())));
     };
-    let none = Value::Null;
-    let schema = definition.version(kind.version()).map_or(&none, |v| &v["schema"]["openAPIV3Schema"]);
-    let mut at = schema;
+    let mut at = schema_of(definition, kind);
     let mut required = false;
     let (group, name, version) = (kind.group(), kind.name(), kind.version());
     let mut text = format!("GROUP:      {group}\nKIND:       {name}\nVERSION:    {version}\n\n");
@@ -60,42 +58,6 @@ pub(super) fn explain(kc: &mut Kc<'_>, args: &Args, kind: Kind, path: &[&str]) -
     text += "\n";
     kc.out(text);
     Ok(0)
-}
-
-/// The schema below a list or a map.
-fn inner(schema: &Value) -> &Value {
-    let mut at = schema;
-    for _ in 0..16 {
-        at = match (at["items"].is_object(), at["additionalProperties"].is_object()) {
-            (true, _) => &at["items"],
-            (_, true) => &at["additionalProperties"],
-            _ => break,
-        };
-    }
-    at
-}
-
-fn is_required(schema: &Value, name: &str) -> bool {
-    schema["required"].as_array().is_some_and(|all| all.iter().any(|r| r == name))
-}
-
-fn defined_type(schema: &Value) -> String {
-    let (mut at, mut before) = (schema, String::new());
-    for _ in 0..16 {
-        if at["items"].is_object() {
-            before += "[]";
-            at = &at["items"];
-        } else if at["additionalProperties"].is_object() {
-            before += "map[string]";
-            at = &at["additionalProperties"];
-        } else {
-            break;
-        }
-    }
-    match at["type"].as_str() {
-        Some("object") | None => before + "Object",
-        Some(plain) => before + plain,
-    }
 }
 
 fn enumerated(schema: &Value, indent: &str) -> String {
