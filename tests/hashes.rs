@@ -150,9 +150,66 @@ const STORIES: &[Story] = &[
     }),
 ];
 
+/// So many short sessions are drawn beside the stories.
+const DRAWN: u64 = 44;
+const SCENARIOS: [&str; 12] =
+    ["P03", "P04", "P05", "P06", "P08", "P09", "P10", "P14", "P15", "P19-agent", "P21", "P21-two"];
+const FAULTS: [&str; 14] = [
+    "stop:replicaset",
+    "stop:deployment",
+    "hold:manager:pods",
+    "hold:scheduler:pods",
+    "lose:manager:replicasets",
+    "crash:manager",
+    "crash-after:manager:2",
+    "drop:manager:3",
+    "unanswered:manager:3",
+    "double:scheduler:3",
+    "conflict:manager:3",
+    "slow:manager:2000",
+    "registry:throttling:3",
+    "jump:clock:60",
+];
+const LINES: [&str; 8] = [
+    "kubectl get pods,rs -o wide",
+    "kubectl scale deployment --all --replicas=5",
+    "kubectl scale deployment --all --replicas=1",
+    "kubectl rollout restart deployment",
+    "kubectl delete pods --all --wait=false",
+    "kubectl cordon node-1",
+    "kubectl label pods --all team=north",
+    "kubectl create configmap settings --from-literal=a=b",
+];
+
+/// A short session of a seed: a scenario, faults, commands and pauses.
+fn drawn(seed: u64) -> Player {
+    let mut dice = kubestep_model::Dice::new(seed);
+    let mut pick =
+        |what: &'static str, most: usize| dice.below(what, u32::try_from(most).unwrap_or(1)) as usize % most;
+    let mut p = Player::open(SCENARIOS[pick("scenario", SCENARIOS.len())]);
+    for _ in 0..4 {
+        match pick("what", 6) {
+            0 => p.apply(),
+            1 | 2 => p.send(Command::Fault { id: FAULTS[pick("fault", FAULTS.len())].into(), on: true }),
+            3 => p.send(Command::Node(NodeAct::Stop(format!("node-{}", 1 + pick("node", 2))))),
+            4 => p.back(u32::try_from(pick("back", 5)).unwrap_or(0)),
+            _ => p.kubectl(LINES[pick("line", LINES.len())]),
+        }
+        p.seconds(2 + pick("seconds", 40) as u64);
+    }
+    p
+}
+
 #[test]
 fn sessions_are_written_down_for_the_browser_to_compare() {
     let mut written = vec![];
+    for seed in 1..=DRAWN {
+        let shared = drawn(seed).share();
+        let again = replay(&shared.text).expect("a link can be opened");
+        assert_eq!((again.hash.as_str(), again.differs), (shared.hash.as_str(), false), "seed {seed}");
+        let name = format!("drawn from {seed}");
+        written.push(json!({"name": name, "presses": [], "link": shared.text, "hash": shared.hash}));
+    }
     for (name, presses, story) in STORIES {
         let shared = story().share();
         let again = replay(&shared.text).expect("a link can be opened");

@@ -7,6 +7,7 @@ mod golden;
 mod hashes;
 mod lessons;
 mod orders;
+mod races;
 mod rewind;
 mod roundtrip;
 mod sweep;
