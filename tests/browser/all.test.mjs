@@ -17,3 +17,4 @@ await import("./bad_input.mjs");
 await import("./keyboard.mjs");
 await import("./kubectl.mjs");
 await import("./looks.mjs");
+await import("./mended.mjs");
