@@ -13,8 +13,9 @@ use crate::components::{
     TimePanel, Topbar,
 };
 use crate::effects;
-use crate::state::{KeyPress, Msg, Open, Phone, State};
+use crate::state::{KeyPress, Msg, Open, Phone, Prefs, State};
 use crate::store::{Send, on, use_store};
+use crate::words::{self, t};
 
 /// The page.
 #[component]
@@ -39,6 +40,7 @@ pub(crate) fn App() -> Html {
     }
     html! {
         <ContextProvider<Send> context={send.clone()}>
+            <key={state.ui.prefs.language}>
             <Sprite />
             { skips(inert) }
             <div inert={inert} class={classes!("app", what_if.then_some("is-what-if"), state.playing.then_some("is-playing"))}>
@@ -58,6 +60,7 @@ pub(crate) fn App() -> Html {
             if state.ui.open == Some(Open::Models) { <ModelsDialog hello={state.hello.clone()} latencies={state.latencies.clone()} /> }
             if state.ui.open == Some(Open::Course) { <CourseDialog state={state.clone()} /> }
             if state.ui.open == Some(Open::Keys) { <KeysDialog keys={state.ui.prefs.keys} /> }
+            </>
         </ContextProvider<Send>>
     }
 }
@@ -74,10 +77,10 @@ fn skips(inert: bool) -> Html {
                 id => browser::focus(id),
             }
         });
-        html! { <a class="skip" href={format!("#{id}")} onclick={onclick}>{words}</a> }
+        html! { <a class="skip" href={format!("#{id}")} onclick={onclick}>{t(words)}</a> }
     };
     html! {
-        <nav aria-label="Skip to" inert={inert}>
+        <nav aria-label={t("Skip to")} inert={inert}>
             { skip("file", "Skip to the editor") }{ skip("cluster", "Skip to the cluster") }{ skip("tab-why", "Skip to the inspector") }
             { skip("time-step", "Skip to the time controls") }{ skip("kubectl", "Skip to the terminal") }
         </nav>
@@ -86,19 +89,19 @@ fn skips(inert: bool) -> Html {
 
 fn sides(state: &State, send: &Send) -> Html {
     let tab = |inspect: bool, words: &'static str| {
-        html! { <button role="tab" aria-selected={(state.ui.side_inspect == inspect).to_string()} onclick={on(send, Msg::Side(inspect))}>{words}</button> }
+        html! { <button role="tab" aria-selected={(state.ui.side_inspect == inspect).to_string()} onclick={on(send, Msg::Side(inspect))}>{t(words)}</button> }
     };
     html! {
-        <div class="side-tabs"><div class="tabs" role="tablist" aria-label="Side">{ tab(false, if state.lesson().is_some() { "Lesson" } else { "File" }) }{ tab(true, "Inspector") }</div></div>
+        <div class="side-tabs"><div class="tabs" role="tablist" aria-label={t("Side")}>{ tab(false, if state.lesson().is_some() { "Lesson" } else { "File" }) }{ tab(true, "Inspector") }</div></div>
     }
 }
 
 fn phone_tabs(state: &State, send: &Send) -> Html {
     let tab = |phone: Phone, words: &'static str| {
-        html! { <button role="tab" aria-selected={(state.ui.phone == phone).to_string()} onclick={on(send, Msg::Phone(phone))}>{words}</button> }
+        html! { <button role="tab" aria-selected={(state.ui.phone == phone).to_string()} onclick={on(send, Msg::Phone(phone))}>{t(words)}</button> }
     };
     html! {
-        <nav aria-label="Panels"><div class="phone-tabs" role="tablist" aria-label="Panels">
+        <nav aria-label={t("Panels")}><div class="phone-tabs" role="tablist" aria-label={t("Panels")}>
             { tab(Phone::Cluster, "Cluster") }{ tab(Phone::Why, "Why") }{ tab(Phone::File, if state.lesson().is_some() { "Lesson" } else { "File" }) }{ tab(Phone::Terminal, "Terminal") }
         </div></nav>
     }
@@ -111,7 +114,8 @@ fn begin(send: Send) {
     let (width, height) = browser::size();
     send.emit(Msg::Resized(width, height));
     send.emit(Msg::Stored(browser::query(), browser::load_run(), browser::load_progress()));
-    send.emit(Msg::Start(browser::load_prefs(), browser::load_drafts(), browser::fragment()));
+    let prefs = Prefs { language: words::spoken(&browser::language()), ..browser::load_prefs() };
+    send.emit(Msg::Start(prefs, browser::load_drafts(), browser::fragment()));
     effects::probe_storage(&tell);
     effects::start_engine(&tell);
     if browser::embedded() {

@@ -60,6 +60,14 @@ pub(crate) fn fragment() -> String {
     window().location().hash().unwrap_or_default()
 }
 
+/// The language that the address asks for (`?lang=de`), or the one that was chosen before.
+pub(crate) fn language() -> String {
+    let query = query();
+    let asked = query.trim_start_matches('?').split('&').find_map(|p| p.strip_prefix("lang="));
+    let known = asked.filter(|l| crate::words::LANGUAGES.contains(l)).map(str::to_string);
+    known.unwrap_or_else(|| load_prefs().language.to_string())
+}
+
 /// The address' query: `?lesson=NAME&step=N`.
 pub(crate) fn query() -> String {
     window().location().search().unwrap_or_default()
@@ -70,11 +78,15 @@ pub(crate) fn query() -> String {
 pub(crate) fn set_fragment(text: &str) {
     let location = window().location();
     let query = query();
-    let kept = if query.contains("lesson=") { "" } else { query.as_str() };
+    let other = |p: &&str| !p.is_empty() && !p.starts_with("lesson=") && !p.starts_with("step=");
+    let mut kept = query.trim_start_matches('?').split('&').filter(other).collect::<Vec<_>>().join("&");
+    if !kept.is_empty() {
+        kept.insert(0, '?');
+    }
     let path = location.pathname().unwrap_or_default();
     let address = match text {
         "" => format!("{path}{kept}"),
-        query if query.starts_with('?') => format!("{path}{query}"),
+        query if query.starts_with('?') => format!("{path}{query}{}", kept.replace('?', "&")),
         fragment => format!("{path}{kept}#{fragment}"),
     };
     if let Ok(history) = window().history() {

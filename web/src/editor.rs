@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 
+use crate::words::{t, tf};
 use js_sys::{Array, Function, Promise, Reflect};
 use kubestep_protocol::{Checked, FieldDoc, Severity};
 use wasm_bindgen::JsCast;
@@ -136,9 +137,9 @@ pub(crate) fn help(field: Option<&FieldDoc>) {
 fn told(field: &FieldDoc) -> Vec<String> {
     let mut facts = vec![field.holds.clone()];
     if field.required {
-        facts.push("required".into());
+        facts.push(t("required").into());
     }
-    facts.extend(field.default.as_ref().map(|d| format!("{d} if left out")));
+    facts.extend(field.default.as_ref().map(|d| tf!("{} if left out", d)));
     let mut lines = vec![format!("{}.{}", field.kind, field.path), facts.join(" · ")];
     lines.extend((!field.text.is_empty()).then(|| field.text.clone()));
     lines

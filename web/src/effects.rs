@@ -11,6 +11,7 @@ use crate::browser;
 use crate::editor;
 use crate::link::{self, Heard};
 use crate::state::{Effect, FileMsg, LessonMsg, Msg, Phone, State, TimeMsg, View};
+use crate::words::{self, t};
 
 /// How long the person has to stop typing before a draft is checked.
 const PAUSE: i32 = 180;
@@ -50,11 +51,19 @@ pub(crate) fn perform(effect: Effect, state: &State, send: &Send) {
         }
         Effect::Help(field) => editor::help(field.as_ref()),
         Effect::StoreProgress(progress) => drop(browser::store_progress(&progress)),
-        Effect::FetchCourse => wasm_bindgen_futures::spawn_local(async move {
-            let text = browser::fetch_text("lessons/index.json").await;
-            let course = text.and_then(|t| browser::read_course(&t, "en"));
-            let failed = || LessonMsg::Failed("their map is not there".into());
-            send(Msg::Lesson(course.map_or_else(failed, LessonMsg::Course)));
+        Effect::FetchCourse => {
+            let language = state.ui.prefs.language;
+            wasm_bindgen_futures::spawn_local(async move {
+                let text = browser::fetch_text("lessons/index.json").await;
+                let course = text.and_then(|t| browser::read_course(&t, &language));
+                let failed = || LessonMsg::Failed("their map is not there".into());
+                send(Msg::Lesson(course.map_or_else(failed, LessonMsg::Course)));
+            });
+        }
+        Effect::Learn(language) => wasm_bindgen_futures::spawn_local(async move {
+            if learn(language).await {
+                send(Msg::Speaks(language));
+            }
         }),
         Effect::FetchLesson(id, names) => wasm_bindgen_futures::spawn_local(async move {
             send(Msg::Lesson(match fetch_files(names).await {
@@ -82,6 +91,18 @@ pub(crate) fn perform(effect: Effect, state: &State, send: &Send) {
         Effect::Address(text) => browser::set_fragment(&text),
         Effect::Look => look(state),
     }
+}
+
+/// Fetches the words of a language and speaks it from then on; whether it does.
+pub(crate) async fn learn(language: &str) -> bool {
+    if language == words::ENGLISH {
+        words::speak(None);
+        return true;
+    }
+    let text = browser::fetch_text(&browser::asset(&format!("{language}.txt"))).await;
+    let Some(text) = text else { return false };
+    words::speak(Some(Box::leak(Box::new(words::Table::read(text)))));
+    true
 }
 
 thread_local! {
@@ -225,13 +246,14 @@ fn look(state: &State) {
     let document = browser::document();
     let ui = &state.ui;
     let title = if state.loaded.title.is_empty() {
-        "step through Kubernetes' control loops"
+        t("step through Kubernetes' control loops")
     } else {
-        &state.loaded.title
+        &crate::words::said(&state.loaded.title)
     };
     document.set_title(&format!("Kubestep: {title}"));
     if let Some(root) = document.document_element() {
         let teacher = if ui.prefs.teacher { "on" } else { "off" };
+        root.set_attribute("lang", &ui.prefs.language).ok();
         root.set_attribute("data-theme", if ui.prefs.dark { "dark" } else { "light" }).ok();
         root.set_attribute("data-teacher", teacher).ok();
     }

@@ -292,6 +292,8 @@ pub struct State {
     pub wanted_step: Option<u32>,
     /// The files of the open lesson, for an engine that is started anew.
     pub lesson_docs: Rc<Vec<Doc>>,
+    /// The open lesson is to be shown in another language, where it is.
+    pub translated: bool,
     /// Kubernetes' descriptions were asked for.
     pub described: bool,
     /// The place that is asked about once they are there.
@@ -383,6 +385,10 @@ pub enum Msg {
     Width(Column, Option<u32>),
     /// Light or dark.
     Theme,
+    /// Another language is asked for.
+    Learn(&'static str),
+    /// Its words are there.
+    Speaks(&'static str),
     /// The teacher speaks or is silent.
     Teacher,
     /// When single keys act.
@@ -526,6 +532,8 @@ pub enum Effect {
     StoreRun(Option<StoredRun>),
     /// Keep what was done in lessons.
     StoreProgress(Progress),
+    /// Fetch the words of a language; `Speaks` follows.
+    Learn(&'static str),
     /// Fetch the map of lessons.
     FetchCourse,
     /// Fetch the files of a lesson.

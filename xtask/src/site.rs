@@ -23,6 +23,10 @@ pub(crate) fn assemble(made: &Path, dist: &Path) -> Result<PathBuf, String> {
         write(&made.join(name), read(&root().join("web").join(script))?.as_bytes())?;
     }
 
+    // The languages other than English are fetched by those who ask for them.
+    let words = root().join("web/words");
+    copy(&words, &self::files(&words)?, made)?;
+
     fresh(dist)?;
     let files = files(made)?;
     let mut sum = Fnv::default();

@@ -15,6 +15,7 @@ use crate::board_plan::{self, Cell, Density, Line, Plan, Walk, Wire};
 use crate::browser;
 use crate::state::{self, Ghosts, Item, Msg, Open, SingleKeys};
 use crate::store::{Send, on, use_send};
+use crate::words::{said, said_rich, t, tf};
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct Props {
@@ -77,12 +78,12 @@ pub(crate) fn Board(props: &Props) -> Html {
         <div class="board" style={style} data-density={(plan.density as u8 + 1).to_string()}>
             { for boxes }
             { heads(&plan, &around) }
-            <div role="tree" aria-label="Objects" style="display:contents" onkeydown={keys(&plan, &around, &typed)}>
+            <div role="tree" aria-label={t("Objects")} style="display:contents" onkeydown={keys(&plan, &around, &typed)}>
                 { for plan.lines.iter().enumerate().map(|(i, l)| line(l, i + 2, &around)) }
                 if plan.others > 0 { { others(plan.others, plan.lines.len() + 2, &around) } }
                 if plan.lines.is_empty() {
-                    <div class="row" role="none" style="grid-row:2"><div class="own" role="treeitem" aria-level="1" tabindex="0"><b>{"No objects yet."}</b><br />
-                        <span class="label wraps">{"Write a file and apply it, or choose a scenario. The nodes are ready."}</span></div></div>
+                    <div class="row" role="none" style="grid-row:2"><div class="own" role="treeitem" aria-level="1" tabindex="0"><b>{t("No objects yet.")}</b><br />
+                        <span class="label wraps">{t("Write a file and apply it, or choose a scenario. The nodes are ready.")}</span></div></div>
                 }
             </div>
         </div>
@@ -161,12 +162,12 @@ fn keys(plan: &Plan, around: &Around<'_>, typed: &Typed) -> Callback<KeyboardEve
 
 fn heads(plan: &Plan, around: &Around<'_>) -> Html {
     html! {
-        <div role="group" aria-label="Nodes" style="display:contents">
+        <div role="group" aria-label={t("Nodes")} style="display:contents">
             <div class="boardhead" style="grid-row:1;grid-column:1">
-                <div class="pairgrid label"><span>{"spec"}</span><span /><span>{"status"}</span><span>{"gap age"}</span></div>
+                <div class="pairgrid label"><span>{"spec"}</span><span /><span>{"status"}</span><span>{t("gap age")}</span></div>
             </div>
             <div class="nodehead" style="grid-row:1;grid-column:2;padding:6px 2px;text-align:center">
-                <span class="label" style="white-space:normal">{"not scheduled"}</span>
+                <span class="label" style="white-space:normal">{t("not scheduled")}</span>
                 <b style="font-family:var(--font-ui)">{plan.unscheduled}</b>
             </div>
             { for plan.nodes.iter().enumerate().map(|(i, n)| node(n, i + 3, around)) }
@@ -176,7 +177,7 @@ fn heads(plan: &Plan, around: &Around<'_>) -> Html {
 
 fn node(node: &Node, column: usize, around: &Around<'_>) -> Html {
     let open = around.props.open == Some(Open::Node(node.id));
-    let pods = if node.pods == 1 { "1 pod".to_string() } else { format!("{} pods", node.pods) };
+    let pods = if node.pods == 1 { t("1 pod").to_string() } else { tf!("{} pods", node.pods) };
     let percent = u32::from(node.cpu) / 10;
     let look = match node.look {
         NodeLook::Ready => "ready",
@@ -186,7 +187,7 @@ fn node(node: &Node, column: usize, around: &Around<'_>) -> Html {
         NodeLook::Stopped => "stopped",
         NodeLook::Removed => "removed",
     };
-    let said = node.words.plain(around.now);
+    let told = said_rich(&node.words).plain(around.now);
     // A bar that says nothing is not drawn; it keeps its place.
     let idle = (percent == 0).then_some("visibility:hidden");
     let there = node.look != NodeLook::Removed;
@@ -194,13 +195,13 @@ fn node(node: &Node, column: usize, around: &Around<'_>) -> Html {
         <div style={format!("grid-row:1;grid-column:{column}")} key={node.id.0}>
             <div class="nodehead" data-look={look}>
                 if there { <span class="anchor menu-end">
-                    <button class="menu" id={format!("open-node-{}", node.id.0)} aria-label={format!("{}: cordon, stop, remove", node.name)} aria-haspopup="menu"
+                    <button class="menu" id={format!("open-node-{}", node.id.0)} aria-label={tf!("{}: cordon, stop, remove", node.name)} aria-haspopup="menu"
                         aria-expanded={open.to_string()} onclick={on(around.send, Msg::Open(Open::Node(node.id)))}>{"⋯"}</button>
                     if open { { node_menu(node) } }
                 </span> }
                 <b>{node.name.clone()}</b>
-                <span class="label cut" title={format!("{said} · {pods}")}>{ rich(&node.words, around.now, around.send) }{ if said.len() <= BRIEF { format!(" · {pods}") } else { String::new() } }</span>
-                <span class="cap" role="img" style={idle} aria-label={format!("cpu requested {percent} percent")} title={node.room.clone()}>
+                <span class="label cut" title={format!("{told} · {pods}")}>{ rich(&node.words, around.now, around.send) }{ if told.len() <= BRIEF { format!(" · {pods}") } else { String::new() } }</span>
+                <span class="cap" role="img" style={idle} aria-label={tf!("cpu requested {} percent", percent)} title={said(&node.room)}>
                     <i style={format!("width:{}%", percent.min(100))} /></span>
             </div>
         </div>
@@ -211,8 +212,9 @@ fn node_menu(node: &Node) -> Html {
     let name = || node.name.clone();
     let act = |act: NodeAct| Msg::Act(Command::Node(act));
     let stay = match node.pods {
-        0 => "no new pods".to_string(),
-        n => format!("no new pods; the {n} {}", if n == 1 { "stays" } else { "stay" }),
+        0 => t("no new pods").to_string(),
+        1 => t("no new pods; the one stays").to_string(),
+        n => tf!("no new pods; the {} stay", n),
     };
     let entries = vec![
         if node.cordoned {
@@ -227,8 +229,8 @@ fn node_menu(node: &Node) -> Html {
         },
         Entry::of("Remove", "stops it and deletes its Node object", act(NodeAct::Remove(name()))),
     ];
-    let pods = if node.pods == 1 { "1 pod".to_string() } else { format!("{} pods", node.pods) };
-    let small = format!("{pods} · {}", node.room);
+    let pods = if node.pods == 1 { t("1 pod").to_string() } else { tf!("{} pods", node.pods) };
+    let small = format!("{pods} · {}", said(&node.room));
     html! { <Menu name={node.name.clone()} key_name={format!("node-{}", node.id.0)} small={small} entries={entries} /> }
 }
 
@@ -246,7 +248,7 @@ fn line(line: &Line, grid_row: usize, around: &Around<'_>) -> Html {
 fn orphans() -> Html {
     html! {
         <div class="own" role="none" data-depth="1">
-            <div class="kind"><span>{"Pods"}</span></div><div class="name">{"nobody owns"}</div>
+            <div class="kind"><span>{t("Pods")}</span></div><div class="name">{t("nobody owns")}</div>
         </div>
     }
 }
@@ -258,10 +260,10 @@ fn own(row: &Row, line: &Line, around: &Around<'_>) -> Html {
     let has_items = line.children > 0 || line.cells.iter().any(|c| !c.pods.is_empty());
     let expanded = has_items.then(|| (!line.folded).to_string());
     let tag = match row.life {
-        Life::There if row.no_loop => "no loop acts on it".to_string(),
-        Life::There => row.tag.clone(),
-        Life::Terminating => format!("{} terminating", row.tag).trim().to_string(),
-        Life::Gone => "deleted".into(),
+        Life::There if row.no_loop => t("no loop acts on it").to_string(),
+        Life::There => said(&row.tag),
+        Life::Terminating => format!("{} {}", said(&row.tag), t("terminating")).trim().to_string(),
+        Life::Gone => t("deleted").into(),
     };
     let (focus, choose) = (around.send.clone(), Msg::Select(row.object.clone()));
     html! {
@@ -270,7 +272,7 @@ fn own(row: &Row, line: &Line, around: &Around<'_>) -> Html {
             tabindex={if around.tab == Some(item) { "0" } else { "-1" }} data-depth={line.depth.to_string()}
             onfocus={Callback::from(move |_| focus.emit(Msg::Focused(item)))} onclick={on(around.send, choose.clone())} onkeydown={enter(around.send, choose)}>
             <div class="kind"><span>{row.object.kind.clone()}</span><span class="tag cut" title={tag.clone()}>{tag.clone()}</span>
-                if line.folded { <span class="tag">{"▸ folded"}</span> }</div>
+                if line.folded { <span class="tag">{t("▸ folded")}</span> }</div>
             <div class="name" title={row.object.name.clone()}>{row.object.name.clone()}</div>
             { measures(row, around) }
         </div>
@@ -282,14 +284,14 @@ fn measures(row: &Row, around: &Around<'_>) -> Html {
         && row.want.is_none()
     {
         return html! {
-            <div class="svcgrid"><span class="selector cut" title={selector.clone()}>{selector.clone()}</span>{ for row.slots.map(slots) }<span>{row.has.clone()}</span></div>
+            <div class="svcgrid"><span class="selector cut" title={selector.clone()}>{selector.clone()}</span>{ for row.slots.map(slots) }<span>{said(&row.has)}</span></div>
         };
     }
     html! {
         <div class="pairgrid">
-            <span class="want">{ for row.want.map(|n| html! { <>{n}<span class="vh">{" wanted"}</span></> }) }</span>
+            <span class="want">{ for row.want.map(|n| html! { <>{n}<span class="vh">{" "}{t("wanted")}</span></> }) }</span>
             { match row.slots { Some(s) => slots(s), None => html! { <span /> } } }
-            <span class={classes!("has", if row.has.chars().count() > SHORT { "long" } else { "cut" })} title={row.has.clone()}>{row.has.clone()}</span>
+            <span class={classes!("has", if row.has.chars().count() > SHORT { "long" } else { "cut" })} title={said(&row.has)}>{said(&row.has)}</span>
             if row.gap.is_some() || row.want.is_some() { { ring(row.gap.as_ref(), around.now, around.props.limit) } }
         </div>
     }
@@ -318,9 +320,9 @@ fn cell(cell: &Cell, column: usize, line: &Line, around: &Around<'_>) -> Html {
     if let Some(members) = cell.members.filter(|m| m.ready + m.not_ready > 0) {
         return html! {
             <div class="cell svc-cell">
-                if members.ready > 0 { {format!("{} ready", members.ready)} }
+                if members.ready > 0 { {tf!("{} ready", members.ready)} }
                 if members.ready > 0 && members.not_ready > 0 { <br /> }
-                if members.not_ready > 0 { {format!("{} not", members.not_ready)} }
+                if members.not_ready > 0 { {tf!("{} not", members.not_ready)} }
                 { for wires }
             </div>
         };
@@ -359,9 +361,9 @@ fn pods(cell: &Cell, node: String, around: &Around<'_>) -> Html {
 fn others(count: usize, grid_row: usize, around: &Around<'_>) -> Html {
     let shown = around.props.others;
     let words = match (shown, count) {
-        (true, _) => "− hide the quiet objects".to_string(),
-        (false, 1) => "+ 1 quiet object".to_string(),
-        (false, n) => format!("+ {n} quiet objects"),
+        (true, _) => t("− hide the quiet objects").to_string(),
+        (false, 1) => t("+ 1 quiet object").to_string(),
+        (false, n) => tf!("+ {} quiet objects", n),
     };
     let focus = around.send.clone();
     html! {

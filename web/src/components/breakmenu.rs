@@ -8,6 +8,7 @@ use yew::prelude::*;
 use super::menu::{Entry, Menu};
 use crate::state::{FileMsg, Msg};
 use crate::store::{on, use_send};
+use crate::words::{t, tf};
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct Props {
@@ -25,7 +26,7 @@ pub(crate) fn BreakMenu(props: &Props) -> Html {
     let send = use_send();
     let entry = |(i, item): (usize, &BreakItem)| Entry {
         name: item.name.clone(),
-        place: if item.used { "in the file".into() } else { item.place.clone() },
+        place: if item.used { t("in the file").into() } else { item.place.clone() },
         diff: Some((item.minus.clone(), item.plus.clone())),
         msg: (!item.used).then_some(Msg::File(FileMsg::Break(i))),
         ..Entry::default()
@@ -33,14 +34,14 @@ pub(crate) fn BreakMenu(props: &Props) -> Html {
     let entries: Vec<Entry> = props.items.iter().enumerate().map(entry).collect();
     let words = match (props.waiting, entries.is_empty()) {
         (true, _) => "…".to_string(),
-        (false, true) => format!("Nothing in {} can be broken here.", props.file),
-        (false, false) => format!("Made from {}", props.file),
+        (false, true) => tf!("Nothing in {} can be broken here.", props.file),
+        (false, false) => tf!("Made from {}", props.file),
     };
     html! {
-        <Menu name="Break it" key_name="break" small="each one edits your file; Apply is still yours to press" entries={entries}>
+        <Menu name={t("Break it")} key_name="break" small={t("each one edits your file; Apply is still yours to press")} entries={entries}>
             <footer>
                 <span class="grow">{words}</span>
-                <button class="btn btn-s" disabled={!props.undo} onclick={on(&send, Msg::File(FileMsg::Unbreak))}>{"Undo the last one"}</button>
+                <button class="btn btn-s" disabled={!props.undo} onclick={on(&send, Msg::File(FileMsg::Unbreak))}>{t("Undo the last one")}</button>
             </footer>
         </Menu>
     }

@@ -14,6 +14,7 @@ use super::rich::rich;
 use super::terminal::Terminal;
 use crate::state::{Msg, Open, State, View};
 use crate::store::{Send, on, use_send};
+use crate::words::{t, tf};
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct Props {
@@ -30,8 +31,8 @@ pub(crate) fn Cluster(props: &Props) -> Html {
     let state = &props.state;
     let ui = &state.ui;
     html! {
-        <section class="pane cluster" id="cluster" tabindex="-1" aria-label="Cluster">
-            <h2 class="vh">{"The cluster"}</h2>
+        <section class="pane cluster" id="cluster" tabindex="-1" aria-label={t("Cluster")}>
+            <h2 class="vh">{t("The cluster")}</h2>
             { head(state, &send) }
             <div class="stage scroll">
                 { match &state.frame {
@@ -45,8 +46,8 @@ pub(crate) fn Cluster(props: &Props) -> Html {
                     },
                     Some(frame) => html! {
                         <>
-                        <div class="teacher answer"><b>{"Which loop is getting nowhere?"}</b>{" "}
-                            { if frame.head.nowhere.is_empty() { html! { {"None: each does its part, or has nothing to do."} } }
+                        <div class="teacher answer"><b>{t("Which loop is getting nowhere?")}</b>{" "}
+                            { if frame.head.nowhere.is_empty() { html! { {t("None: each does its part, or has nothing to do.")} } }
                               else { rich(&frame.head.nowhere, frame.head.now, &send) } }
                         </div>
                         <Loops frame={frame.clone()} />
@@ -64,25 +65,25 @@ fn head(state: &State, send: &Send) -> Html {
     let ui = &state.ui;
     let view = |view: View, words: &'static str, key: &'static str| {
         html! {
-            <button aria-pressed={(ui.view == view).to_string()} aria-keyshortcuts={key} title={format!("{words} ({key})")}
-                onclick={on(send, Msg::View(view))}>{words}</button>
+            <button aria-pressed={(ui.view == view).to_string()} aria-keyshortcuts={key} title={format!("{} ({key})", t(words))}
+                onclick={on(send, Msg::View(view))}>{t(words)}</button>
         }
     };
     let faults = ui.open == Some(Open::Faults);
     let any = state.frame.as_ref().is_some_and(|f| f.faults.iter().any(|x| x.on) || f.head.what_if);
     html! {
         <div class="pane-head stage-head">
-            <div class="seg" role="group" aria-label="View">{ view(View::Objects, "Objects", "o") }{ view(View::Loops, "Loops", "g") }</div>
+            <div class="seg" role="group" aria-label={t("View")}>{ view(View::Objects, "Objects", "o") }{ view(View::Loops, "Loops", "g") }</div>
             <span class="grow" />
             if state.frame.as_ref().is_some_and(|f| f.head.what_if) {
-                <span class="what-if" title="The API server's check of immutable selectors is off: real Kubernetes refuses this. Stray pods stop at 20 a ReplicaSet; that bound is ours.">
-                    {"what if: no selector check"}</span>
+                <span class="what-if" title={t("The API server's check of immutable selectors is off: real Kubernetes refuses this. Stray pods stop at 20 a ReplicaSet; that bound is ours.")}>
+                    {t("what if: no selector check")}</span>
             }
             { limits(ui.prefs.limit, send) }
-            <button class="btn btn-s hide-p" onclick={on(send, Msg::Act(Command::Node(NodeAct::Add)))}>{"+ node"}</button>
+            <button class="btn btn-s hide-p" onclick={on(send, Msg::Act(Command::Node(NodeAct::Add)))}>{t("+ node")}</button>
             <span class="anchor">
                 <button class="btn btn-s" id="open-faults" aria-haspopup="menu" aria-expanded={faults.to_string()}
-                    onclick={on(send, Msg::Open(Open::Faults))}>{ if any { "Faults ✦" } else { "Faults" } }</button>
+                    onclick={on(send, Msg::Open(Open::Faults))}>{t("Faults")}{ if any { " ✦" } else { "" } }</button>
                 if faults { { fault_menu(state) } }
             </span>
         </div>
@@ -110,7 +111,7 @@ fn fault_menu(state: &State) -> Html {
             Msg::Act(Command::WhatIf(!what_if)),
         )
     });
-    html! { <Menu name="Faults" key_name="faults" small="each is logged and can be undone by Back" entries={entries} search=true /> }
+    html! { <Menu name={t("Faults")} key_name="faults" small={t("each is logged and can be undone by Back")} entries={entries} search=true /> }
 }
 
 fn limits(limit: u64, send: &Send) -> Html {
@@ -123,9 +124,9 @@ fn limits(limit: u64, send: &Send) -> Html {
         }
     });
     let option = |m: &u64| {
-        html! { <option value={m.to_string()} selected={m * 60_000 == limit}>{format!("my limit: {}", age(m * 60_000))}</option> }
+        html! { <option value={m.to_string()} selected={m * 60_000 == limit}>{tf!("my limit: {}", age(m * 60_000))}</option> }
     };
-    let name = "Tell me when a gap is older than";
+    let name = t("Tell me when a gap is older than");
     html! {
         <label class="select"><span class="vh">{name}</span>
             <select aria-label={name} onchange={onchange}>{ for LIMITS.iter().map(option) }</select></label>
@@ -139,10 +140,10 @@ fn loading(state: &State) -> Html {
         Some(_) => ("Cluster", "80%"),
     };
     html! {
-        <ul class="loading" aria-label="Loading">
-            <li><span class="yes" aria-hidden="true">{"✓"}</span><span>{"Page"}</span><span class="meter"><i style="width:100%" /></span><span class="label">{"there"}</span></li>
-            <li><span aria-hidden="true" /><span>{words}</span><span class="meter"><i style={format!("width:{width}")} /></span><span class="label">{"starting"}</span></li>
-            <li><span aria-hidden="true" /><span>{"Editor, when you use it"}</span><span class="meter" /><span class="label">{"later"}</span></li>
+        <ul class="loading" aria-label={t("Loading")}>
+            <li><span class="yes" aria-hidden="true">{"✓"}</span><span>{t("Page")}</span><span class="meter"><i style="width:100%" /></span><span class="label">{t("there")}</span></li>
+            <li><span aria-hidden="true" /><span>{t(words)}</span><span class="meter"><i style={format!("width:{width}")} /></span><span class="label">{t("starting")}</span></li>
+            <li><span aria-hidden="true" /><span>{t("Editor, when you use it")}</span><span class="meter" /><span class="label">{t("later")}</span></li>
         </ul>
     }
 }

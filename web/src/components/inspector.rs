@@ -14,6 +14,7 @@ use super::tabs;
 use super::why;
 use crate::state::{Column, Msg, Open, State};
 use crate::store::{Send, on, use_send};
+use crate::words::{t, tf};
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct Props {
@@ -38,11 +39,11 @@ pub(crate) fn Inspector(props: &Props) -> Html {
     let details = state.details.as_ref().filter(|d| state.ui.selected.as_ref() == Some(&d.object)).cloned();
     let now = state.frame.as_ref().map_or(At(0), |f| f.head.now);
     html! {
-        <section class="pane inspect" aria-label="Inspector">
-            <h2 class="vh">{"Inspector"}</h2>
+        <section class="pane inspect" aria-label={t("Inspector")}>
+            <h2 class="vh">{t("Inspector")}</h2>
             <Resizer column={Column::Inspect} width={state.ui.widths.1} />
             { match &state.ui.selected {
-                None => html! { <p class="label empty-note">{"Choose an object."}</p> },
+                None => html! { <p class="label empty-note">{t("Choose an object.")}</p> },
                 Some(object) => subject(object, details.as_deref(), now, state, &send),
             } }
             { for details.as_ref().filter(|d| d.absent.is_none() && (d.pair.is_some() || d.gap.is_some())).map(|d| gap_card(d, now, state.ui.prefs.limit)) }
@@ -56,20 +57,20 @@ fn subject(object: &ObjectRef, details: Option<&Details>, now: At, state: &State
     let pod = state.frame.as_ref().and_then(|f| f.pods.iter().find(|p| p.object == *object).cloned());
     let open = pod.as_ref().is_some_and(|p| state.ui.open == Some(Open::Pod(p.id)));
     let space =
-        if object.namespace.is_empty() { "no namespace".to_string() } else { object.namespace.clone() };
+        if object.namespace.is_empty() { t("no namespace").to_string() } else { object.namespace.clone() };
     let tag = details.map(|d| d.tag.clone()).filter(|t| !t.is_empty());
     html! {
         <div class="subject">
             <span class="kind">{object.kind.clone()}</span>{ name(&object.name) }
             <span class="ns">{space}{ for tag.map(|t| html! { <>{" · "}{ rich(&t, now, send) }</> }) }</span>
             if object.kind == "Service" {
-                <button class="btn btn-s" title="One request, as a program in the cluster would send it. It changes nothing."
-                    onclick={on(send, Msg::Act(Command::Send(object.clone())))}>{"Send a request"}</button>
+                <button class="btn btn-s" title={t("One request, as a program in the cluster would send it. It changes nothing.")}
+                    onclick={on(send, Msg::Act(Command::Send(object.clone())))}>{t("Send a request")}</button>
             }
             { for pod.map(|p| html! {
                 <span class="anchor">
                     <button class="btn btn-bare btn-s" id={format!("open-pod-{}", p.id.0)} aria-haspopup="menu" aria-expanded={open.to_string()}
-                        aria-label={format!("{}: delete, relabel, crash, probe", p.suffix)} onclick={on(send, Msg::Open(Open::Pod(p.id)))}>{"⋯"}</button>
+                        aria-label={tf!("{}: delete, relabel, crash, probe", p.suffix)} onclick={on(send, Msg::Open(Open::Pod(p.id)))}>{"⋯"}</button>
                     if open { { pod_menu(&p) } }
                 </span>
             }) }
@@ -108,15 +109,15 @@ fn tab_row(state: &State, send: &Send) -> Html {
         let chosen = state.ui.tab == *tab;
         html! {
             <button role="tab" id={format!("tab-{key}")} aria-selected={chosen.to_string()} aria-controls="inspector-panel" tabindex={if chosen { "0" } else { "-1" }}
-                onclick={on(send, Msg::Tab(*tab))}>{*words}</button>
+                onclick={on(send, Msg::Tab(*tab))}>{t(words)}</button>
         }
     };
     let wide = state.ui.wide;
     html! {
         <div class="pane-head">
-            <div class="tabs" role="tablist" aria-label="Inspector" onkeydown={walk(state.ui.tab, send)}>{ for TABS.iter().map(tab) }</div>
+            <div class="tabs" role="tablist" aria-label={t("Inspector")} onkeydown={walk(state.ui.tab, send)}>{ for TABS.iter().map(tab) }</div>
             <span class="grow" />
-            <button class="btn btn-bare btn-s widen" aria-pressed={wide.to_string()} onclick={on(send, Msg::Widen)}>{ if wide { "Narrow" } else { "Widen" } }</button>
+            <button class="btn btn-bare btn-s widen" aria-pressed={wide.to_string()} onclick={on(send, Msg::Widen)}>{ if wide { t("Narrow") } else { t("Widen") } }</button>
         </div>
     }
 }
@@ -141,7 +142,7 @@ fn walk(tab: Tab, send: &Send) -> Callback<KeyboardEvent> {
 
 fn panel(state: &State, details: Option<Rc<Details>>, now: At, send: &Send) -> Html {
     let key = TABS.iter().find(|(t, _, _)| *t == state.ui.tab).map_or("why", |(_, k, _)| k);
-    let words = |w: &'static str| html! { <p class="label">{w}</p> };
+    let words = |w: &'static str| html! { <p class="label">{t(w)}</p> };
     let zero = state.frame.as_ref().map_or(At(0), |f| f.head.zero);
     let content = match &details {
         None if state.ui.selected.is_some() => words("…"),
@@ -162,7 +163,7 @@ fn panel(state: &State, details: Option<Rc<Details>>, now: At, send: &Send) -> H
     let is_why = state.ui.tab == Tab::Why;
     html! {
         <div role="tabpanel" id="inspector-panel" class="scroll grow" tabindex="0" aria-labelledby={format!("tab-{key}")}>
-            if is_why { <div role="region" aria-label="Why">{content}</div> } else { {content} }
+            if is_why { <div role="region" aria-label={t("Why")}>{content}</div> } else { {content} }
         </div>
     }
 }

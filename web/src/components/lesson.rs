@@ -9,6 +9,7 @@ use yew::prelude::*;
 use super::rich::rich;
 use crate::state::{LessonMsg, Msg, State, TimeMsg};
 use crate::store::{Send, on, use_send};
+use crate::words::{t, tf};
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct Props {
@@ -26,7 +27,7 @@ pub(crate) fn LessonPane(props: &Props) -> Html {
     let above = if text.chapter.is_empty() { text.part.clone() } else { text.chapter.clone() };
     html! {
         <>
-        <div class="lesson body scroll grow" role="region" aria-label="Lesson" tabindex="0">
+        <div class="lesson body scroll grow" role="region" aria-label={t("Lesson")} tabindex="0">
             <span class="label">{above}</span>
             <h1>{state.loaded.title.clone()}</h1>
             { paragraphs(&text.text, head.now, &send) }
@@ -34,7 +35,7 @@ pub(crate) fn LessonPane(props: &Props) -> Html {
             { for stands.trapped.as_ref().map(|t| trapped(t, head.now, &send)) }
             { for stands.asks.and_then(|i| text.predictions.get(i as usize).map(|p| html! { <Question key={i} index={i} ask={p.clone()} now={head.now} /> })) }
             { for stands.answers.iter().flatten().map(|a| answered(a, head.now, &send)) }
-            { for stands.hints.iter().enumerate().map(|(i, h)| html! { <div class="hint"><b>{format!("Hint {}. ", i + 1)}</b>{ rich(h, head.now, &send) }</div> }) }
+            { for stands.hints.iter().enumerate().map(|(i, h)| html! { <div class="hint"><b>{tf!("Hint {}.", i + 1)}{" "}</b>{ rich(h, head.now, &send) }</div> }) }
             if stands.solved.is_some() { { debrief(state, text, &stands, head.now, &send) } }
         </div>
         { bar(state, text, &stands, &send) }
@@ -78,23 +79,23 @@ fn goals(text: &LessonText, stands: &LessonNow, now: At, send: &Send) -> Html {
         let (class, tick, said, beside) = match goal.state {
             GoalState::Open => ("", "", "not yet", goal.now.clone()),
             GoalState::Holding(_, until) => {
-                ("hold", "", "so, if it stays so", format!("in {}", age(until.0.saturating_sub(now.0))))
+                ("hold", "", "so, if it stays so", tf!("in {}", age(until.0.saturating_sub(now.0))))
             }
             GoalState::Done(_) => ("done", "✓", "done", String::new()),
-            GoalState::Broken(_) => ("broken", "×", "lost on this timeline", "lost".into()),
+            GoalState::Broken(_) => ("broken", "×", "lost on this timeline", t("lost").into()),
         };
         html! {
             <li class={class}><span class="tick" aria-hidden="true">{tick}</span>
-                <span>{ rich(words, now, send) }<span class="vh">{format!(", {said}")}</span></span><small>{beside}</small></li>
+                <span>{ rich(words, now, send) }<span class="vh">{format!(", {}", t(said))}</span></span><small>{beside}</small></li>
         }
     };
-    html! { <ol class="goals" aria-label="Goals">{ for text.goals.iter().enumerate().map(goal) }</ol> }
+    html! { <ol class="goals" aria-label={t("Goals")}>{ for text.goals.iter().enumerate().map(goal) }</ol> }
 }
 
 fn trapped(trap: &Trapped, now: At, send: &Send) -> Html {
     html! {
         <div class="trap" role="alert"><p>{ rich(&trap.words, now, send) }</p>
-            <button class="btn btn-s" onclick={on(send, Msg::Time(TimeMsg::Seek(trap.back)))}>{format!("Back to step {}", trap.back)}</button></div>
+            <button class="btn btn-s" onclick={on(send, Msg::Time(TimeMsg::Seek(trap.back)))}>{tf!("Back to step {}", trap.back)}</button></div>
     }
 }
 
@@ -134,15 +135,15 @@ fn Question(props: &QuestionProps) -> Html {
         })
     };
     html! {
-        <form class="predict" aria-label="Prediction" onsubmit={onsubmit}>
+        <form class="predict" aria-label={t("Prediction")} onsubmit={onsubmit}>
             <h2>{ rich(&props.ask.ask, props.now, &send) }</h2>
             if props.ask.choices.is_empty() {
-                <input class="typed" type="text" aria-label="Your prediction" value={(*chosen).clone()} oninput={oninput} />
+                <input class="typed" type="text" aria-label={t("Your prediction")} value={(*chosen).clone()} oninput={oninput} />
             } else {
                 { for props.ask.choices.iter().map(choice) }
             }
-            <footer><button class="btn btn-solid" disabled={chosen.trim().is_empty()}>{"Predict"}</button>
-                <button type="button" class="btn btn-bare" onclick={on(&send, answer(None))}>{"Skip"}</button></footer>
+            <footer><button class="btn btn-solid" disabled={chosen.trim().is_empty()}>{t("Predict")}</button>
+                <button type="button" class="btn btn-bare" onclick={on(&send, answer(None))}>{t("Skip")}</button></footer>
         </form>
     }
 }
@@ -160,7 +161,7 @@ fn answered(answer: &Answered, now: At, send: &Send) -> Html {
     let given = answer.given.clone().unwrap_or_default();
     html! {
         <div class="hint answered">
-            <b>{"You said: "}</b>{ if given.is_empty() { "nothing".to_string() } else { given } }{format!(" ({}). ", graded(answer.grade))}
+            <b>{t("You said:")}{" "}</b>{ if given.is_empty() { t("nothing").to_string() } else { given } }{format!(" ({}). ", t(graded(answer.grade)))}
             { rich(&answer.truth, now, send) }{". "}{ rich(&answer.because, now, send) }
         </div>
     }
@@ -174,26 +175,26 @@ fn scored(answers: &[Option<Answered>]) -> (usize, usize) {
 
 fn predictions(right: usize, answered: usize, skipped: usize) -> String {
     match (answered, skipped) {
-        (0, _) => "none answered".to_string(),
-        (_, 0) => format!("{right} of {answered} right"),
-        _ => format!("{right} of {answered} right, {skipped} skipped"),
+        (0, _) => t("none answered").to_string(),
+        (_, 0) => tf!("{} of {} right", right, answered),
+        _ => tf!("{} of {} right, {} skipped", right, answered, skipped),
     }
 }
 
 fn debrief(state: &State, text: &LessonText, stands: &LessonNow, now: At, send: &Send) -> Html {
     let (right, answered) = scored(&stands.answers);
     let skipped = text.predictions.len() - answered;
-    let fact = |name: &'static str, value: String| html! { <><dt>{name}</dt><dd>{value}</dd></> };
+    let fact = |name: &'static str, value: String| html! { <><dt>{t(name)}</dt><dd>{value}</dd></> };
     html! {
-        <div class="debrief" role="region" aria-label="Debrief">
-            <h2><svg class="v-glyph" aria-hidden="true"><use href="#v-converged" /></svg>{"Solved"}</h2>
+        <div class="debrief" role="region" aria-label={t("Debrief")}>
+            <h2><svg class="v-glyph" aria-hidden="true"><use href="#v-converged" /></svg>{t("Solved")}</h2>
             { paragraphs(&text.debrief, now, send) }
             <dl>
                 if !text.predictions.is_empty() { { fact("Predictions", predictions(right, answered, skipped)) } }
-                { fact("What you did", format!("{} (the shown way takes {})", stands.acts, text.solution)) }
+                { fact("What you did", tf!("{} (the shown way takes {})", stands.acts, text.solution)) }
                 { fact("Hints", stands.hints.len().to_string()) }
             </dl>
-            { for state.next_lesson(&text.id).map(|n| html! { <p><button class="btn btn-solid" onclick={on(send, Msg::Lesson(LessonMsg::Start(n.id.clone())))}>{format!("Next: {}", n.title)}</button></p> }) }
+            { for state.next_lesson(&text.id).map(|n| html! { <p><button class="btn btn-solid" onclick={on(send, Msg::Lesson(LessonMsg::Start(n.id.clone())))}>{tf!("Next: {}", n.title)}</button></p> }) }
         </div>
     }
 }
@@ -203,13 +204,13 @@ fn bar(state: &State, text: &LessonText, stands: &LessonNow, send: &Send) -> Htm
     let act = |command: Command| on::<MouseEvent>(send, Msg::Act(command));
     let none = stands.shown >= text.solution;
     html! {
-        <div class="lessonbar" role="group" aria-label="Lesson controls">
-            <button class="btn btn-s" disabled={!stands.more_hints} title="Asks the teacher for a hint" onclick={act(Command::Hint)}>{"Hint"}</button>
-            <button class="btn btn-s" disabled={none} title="Plays the next step of the solution, on a timeline of its own" onclick={act(Command::ShowMe)}>{"Show me"}</button>
-            <button class="btn btn-bare btn-s" onclick={on(send, Msg::Lesson(LessonMsg::Start(text.id.clone())))}>{"Reset"}</button>
+        <div class="lessonbar" role="group" aria-label={t("Lesson controls")}>
+            <button class="btn btn-s" disabled={!stands.more_hints} title={t("Asks the teacher for a hint")} onclick={act(Command::Hint)}>{t("Hint")}</button>
+            <button class="btn btn-s" disabled={none} title={t("Plays the next step of the solution, on a timeline of its own")} onclick={act(Command::ShowMe)}>{t("Show me")}</button>
+            <button class="btn btn-bare btn-s" onclick={on(send, Msg::Lesson(LessonMsg::Start(text.id.clone())))}>{t("Reset")}</button>
             <span class="grow" />
-            { for place.map(|(n, all)| html! { <span class="label nowrap">{format!("{n} of {all}")}</span> }) }
-            { for state.next_lesson(&text.id).map(|n| html! { <button class="btn btn-s" title={n.title.clone()} onclick={on(send, Msg::Lesson(LessonMsg::Start(n.id.clone())))}>{"Next"}</button> }) }
+            { for place.map(|(n, all)| html! { <span class="label nowrap">{tf!("{} of {}", n, all)}</span> }) }
+            { for state.next_lesson(&text.id).map(|n| html! { <button class="btn btn-s" title={n.title.clone()} onclick={on(send, Msg::Lesson(LessonMsg::Start(n.id.clone())))}>{t("Next")}</button> }) }
         </div>
     }
 }

@@ -10,6 +10,7 @@ use super::glyph::{who, who_key};
 use super::rich::rich;
 use crate::state::{Msg, TimeMsg};
 use crate::store::{Send, on, use_send};
+use crate::words::{said, said_rich, t, tf};
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct Props {
@@ -37,14 +38,14 @@ pub(crate) fn Loops(props: &Props) -> Html {
         list.iter().map(row).collect()
     };
     html! {
-        <div role="group" aria-label="Loops">
+        <div role="group" aria-label={t("Loops")}>
             <div class="loops">
                 <div class="side">{ side(&lefts, true) }</div>
                 { spine(frame, &send) }
                 <div class="side at-right">{ side(&rights, false) }</div>
             </div>
             if !lines.is_empty() {
-                <ul class="loop-lines" aria-label="Other loops">{ for lines.into_iter().map(|l| brief(l)) }</ul>
+                <ul class="loop-lines" aria-label={t("Other loops")}>{ for lines.into_iter().map(|l| brief(l)) }</ul>
             }
         </div>
     }
@@ -74,7 +75,7 @@ fn brief(l: &Loop) -> Html {
     };
     html! {
         <li data-who={who_key(l.who)} data-state={key} key={l.id.0}>
-            <span class="who cut" data-who={who_key(l.who)}>{ who(l.who) }{l.name.clone()}{" "}<small>{l.detail.clone()}</small></span>
+            <span class="who cut" data-who={who_key(l.who)}>{ who(l.who) }{said(&l.name)}{" "}<small>{l.detail.clone()}</small></span>
             <span class="state cut" title={words.clone()}>{words}</span>
         </li>
     }
@@ -86,17 +87,17 @@ fn spine(frame: &Frame, send: &Send) -> Html {
         html! {
             <li data-who={who_key(l.who)} class={classes!((l.step == head.moment.step).then_some("cur"))}>
                 <span>{l.revision}</span>{ who(l.who) }
-                <button class="link cut" title={format!("{}: step {}", l.what, l.step)} onclick={on(send, Msg::Time(TimeMsg::Seek(l.step)))}>{l.what.clone()}</button>
+                <button class="link cut" title={format!("{}: {}", said(&l.what), tf!("step {}", l.step))} onclick={on(send, Msg::Time(TimeMsg::Seek(l.step)))}>{said(&l.what)}</button>
             </li>
         }
     };
     html! {
         <div class="spine">
-            <h3><span class="who" data-who="api">{ who(Who::Api) }{"API server"}</span></h3>
-            <div class="rev"><span class="label">{"revision"}</span>{" "}{head.revision}</div>
+            <h3><span class="who" data-who="api">{ who(Who::Api) }{t("API server")}</span></h3>
+            <div class="rev"><span class="label">{t("revision")}</span>{" "}{head.revision}</div>
             <ol>{ for head.log.iter().map(entry) }</ol>
             <span class="grow" />
-            <span class="label">{"Loops never call each other. Solid: events to read. Dotted: a request not yet sent."}</span>
+            <span class="label">{t("Loops never call each other. Solid: events to read. Dotted: a request not yet sent.")}</span>
         </div>
     }
 }
@@ -104,14 +105,14 @@ fn spine(frame: &Frame, send: &Send) -> Html {
 /// The state in a word, for the card and its look.
 fn state(l: &Loop) -> (&'static str, String) {
     match l.state {
-        LoopState::Stopped => ("stopped", "stopped".into()),
-        LoopState::Crashed => ("stopped", "crashed".into()),
-        LoopState::Held => ("held", "watch held".into()),
-        LoopState::Reading => ("reading", format!("{} to read", l.unread)),
-        LoopState::Queued => ("thinking", "will think".into()),
-        LoopState::Asking => ("asking", "will ask".into()),
-        LoopState::Waiting => ("waiting", "waits".into()),
-        LoopState::Idle => ("idle", "idle".into()),
+        LoopState::Stopped => ("stopped", t("stopped").into()),
+        LoopState::Crashed => ("stopped", t("crashed").into()),
+        LoopState::Held => ("held", t("watch held").into()),
+        LoopState::Reading => ("reading", tf!("{} to read", l.unread)),
+        LoopState::Queued => ("thinking", t("will think").into()),
+        LoopState::Asking => ("asking", t("will ask").into()),
+        LoopState::Waiting => ("waiting", t("waits").into()),
+        LoopState::Idle => ("idle", t("idle").into()),
     }
 }
 
@@ -119,27 +120,27 @@ fn one(l: &Loop, frame: &Frame, send: &Send) -> Html {
     let (now, revision) = (frame.head.now, frame.head.revision);
     let (key, words) = state(l);
     let key = if l.stuck { "blocked" } else { key };
-    let copies = if l.copies > 1 { format!("{} copies", l.copies) } else { String::new() };
-    let fact = |name: &'static str, value: Html| html! { <><dt>{name}</dt><dd>{value}</dd></> };
-    let waits = l.waits.plain(now);
+    let copies = if l.copies > 1 { tf!("{} copies", l.copies) } else { String::new() };
+    let fact = |name: &'static str, value: Html| html! { <><dt>{t(name)}</dt><dd>{value}</dd></> };
+    let waits = said_rich(&l.waits).plain(now);
     html! {
-        <article class="loop" tabindex="0" data-who={who_key(l.who)} data-state={key} aria-label={format!("{} {}", l.name, l.detail)}>
+        <article class="loop" tabindex="0" data-who={who_key(l.who)} data-state={key} aria-label={format!("{} {}", said(&l.name), l.detail)}>
             <header>
-                <span class="who" data-who={who_key(l.who)}>{ who(l.who) }{l.name.clone()}</span>
+                <span class="who" data-who={who_key(l.who)}>{ who(l.who) }{said(&l.name)}</span>
                 <small>{l.detail.clone()}{copies}</small>
                 <span class="state">
-                    if l.stuck { <span data-voice="teacher">{"stuck"}</span><span data-voice="silent-teacher">{words}</span> } else { {words} }
+                    if l.stuck { <span data-voice="teacher">{t("stuck")}</span><span data-voice="silent-teacher">{words}</span> } else { {words} }
                 </span>
             </header>
             <dl>
-                { fact("watches", html! { <span title={l.watches.clone()}>{l.watches.clone()}</span> }) }
+                { fact("watches", html! { <span title={said(&l.watches)}>{said(&l.watches)}</span> }) }
                 { fact("cache", cache(l, revision)) }
                 { fact("queue", queue(l)) }
                 { fact("did", did(l, now)) }
                 { fact("waits for", html! { <span title={waits} class={classes!(l.stuck.then_some("strong"))}>{ rich(&l.waits, now, send) }</span> }) }
             </dl>
             { for l.asks.as_ref().map(|ask| html! {
-                <dl class="asks"><dt>{ if ask.sent { "asks" } else { "will ask" } }</dt><dd class="cut" title={ask.words.clone()}>{ask.words.clone()}</dd></dl>
+                <dl class="asks"><dt>{ if ask.sent { t("asks") } else { t("will ask") } }</dt><dd class="cut" title={ask.words.clone()}>{ask.words.clone()}</dd></dl>
             }) }
         </article>
     }
@@ -148,34 +149,34 @@ fn one(l: &Loop, frame: &Frame, send: &Send) -> Html {
 fn cache(l: &Loop, revision: u64) -> Html {
     let full = if l.behind == 0 { 100 } else { 100u64.saturating_sub(u64::from(l.behind) * 19).max(10) };
     let words = match l.behind {
-        0 => format!("revision {}", l.seen.max(revision)),
-        n => format!("{}, {n} behind", l.seen),
+        0 => tf!("revision {}", l.seen.max(revision)),
+        n => tf!("{}, {} behind", l.seen, n),
     };
     html! { <><span class="lag" style={format!("--f:{full}%")} />{words}</> }
 }
 
 fn queue(l: &Loop) -> Html {
     if l.queued == 0 {
-        return html! { <span class="none">{"empty"}</span> };
+        return html! { <span class="none">{t("empty")}</span> };
     }
     let rest = l.queued as usize - l.queue.len().min(l.queued as usize);
     html! {
         <>
         { for l.queue.iter().map(|k| html! { <><span class="qchip">{k.clone()}</span>{" "}</> }) }
-        if rest > 0 { {format!("and {rest} more")} }
+        if rest > 0 { {tf!("and {} more", rest)} }
         </>
     }
 }
 
 fn did(l: &Loop, now: At) -> Html {
     match &l.did {
-        None => html! { <span class="none">{"nothing yet"}</span> },
+        None => html! { <span class="none">{t("nothing yet")}</span> },
         Some((at, what)) => {
             let ago = age(now.0.saturating_sub(at.0));
             if what.is_empty() {
-                html! { {format!("{ago} ago")} }
+                html! { {tf!("{} ago", ago)} }
             } else {
-                html! { {format!("{ago} ago, {what}")} }
+                html! { {tf!("{} ago, {}", ago, said(what))} }
             }
         }
     }

@@ -15,6 +15,7 @@ use crate::browser;
 use crate::editor::{self, Callbacks, Editor};
 use crate::state::{FileMsg, Msg};
 use crate::store::{Send, use_send};
+use crate::words::t;
 
 /// Longer texts are edited in the textarea, which no highlighter slows down.
 const LONG: usize = 5_000_000;
@@ -131,7 +132,7 @@ fn plain(props: &Props, field: &Rc<Field>, words: &UseStateHandle<u32>, area: No
     });
     let onblur = Callback::from(move |_: FocusEvent| ended());
     html! {
-        <textarea class="code code-plain" id="manifest" ref={area} aria-label="Manifest" spellcheck="false" autocapitalize="off" wrap="off"
+        <textarea class="code code-plain" id="manifest" ref={area} aria-label={t("Manifest")} spellcheck="false" autocapitalize="off" wrap="off"
             value={props.text.to_string()} oninput={oninput} onkeyup={onkeyup} onblur={onblur} />
     }
 }

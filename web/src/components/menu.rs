@@ -7,6 +7,7 @@ use yew::prelude::*;
 use crate::browser;
 use crate::state::Msg;
 use crate::store::{Send, on, use_send};
+use crate::words::{said, t};
 
 /// One entry.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -64,12 +65,12 @@ pub(crate) fn Menu(props: &Props) -> Html {
     let (menu, search) = if props.search { (None, Some(id)) } else { (Some(id), None) };
     html! {
         <div class="breakmenu floats" onkeydown={walk(&send)}>
-            <h2>{props.name.clone()}{" "}<small>{props.small.clone()}</small></h2>
+            <h2>{said(&props.name)}{" "}<small>{said(&props.small)}</small></h2>
             { for search.map(|id| field(id, &wanted)) }
-            <div role={(!none || !props.search).then_some("menu")} aria-label={(!none || !props.search).then(|| props.name.clone())} id={menu} tabindex="-1">
+            <div role={(!none || !props.search).then_some("menu")} aria-label={(!none || !props.search).then(|| said(&props.name))} id={menu} tabindex="-1">
                 { for grouped(&found).into_iter().map(|(name, from, list)| group(name, from, list, &send)) }
             </div>
-            if none && props.search { <p class="label menu-none" role="status">{"Nothing here is called so."}</p> }
+            if none && props.search { <p class="label menu-none" role="status">{t("Nothing here is called so.")}</p> }
             { props.children.clone() }
         </div>
     }
@@ -77,7 +78,7 @@ pub(crate) fn Menu(props: &Props) -> Html {
 
 /// Every word that was typed stands somewhere in the entry.
 fn is_found(entry: &Entry, wanted: &str) -> bool {
-    let text = format!("{} {} {}", entry.name, entry.note, entry.group).to_lowercase();
+    let text = [&entry.name, &entry.note, &*entry.group].map(|w| said(w).to_lowercase()).join(" ");
     wanted.to_lowercase().split_whitespace().all(|word| text.contains(word))
 }
 
@@ -88,7 +89,7 @@ fn field(id: String, wanted: &UseStateHandle<String>) -> Html {
         typed.set(e.target_dyn_into::<HtmlInputElement>().map(|i| i.value()).unwrap_or_default());
     });
     html! {
-        <input class="menu-search" type="search" id={id} aria-label="Search" placeholder="Search" value={(**wanted).clone()} oninput={oninput} />
+        <input class="menu-search" type="search" id={id} aria-label={t("Search")} placeholder={t("Search")} value={(**wanted).clone()} oninput={oninput} />
     }
 }
 
@@ -110,8 +111,8 @@ fn group(name: AttrValue, from: usize, list: Vec<&Entry>, send: &Send) -> Html {
         return html! { <>{ for entries }</> };
     }
     html! {
-        <div role="group" aria-label={name.clone()} key={name.to_string()}>
-            <div class="menu-group" aria-hidden="true">{name}</div>
+        <div role="group" aria-label={said(&name)} key={name.to_string()}>
+            <div class="menu-group" aria-hidden="true">{said(&name)}</div>
             { for entries }
         </div>
     }
@@ -124,9 +125,9 @@ fn entry(i: usize, entry: &Entry, send: &Send) -> Html {
     html! {
         <button role={role} aria-checked={checked} aria-disabled={entry.msg.is_none().then_some("true")}
             class={classes!("item", (entry.on == Some(true)).then_some("is-on"))} tabindex={if i == 0 { "0" } else { "-1" }} onclick={onclick}>
-            <b>{entry.name.clone()}{ if entry.on == Some(true) { " ✓" } else { "" } }</b>
-            <span class="pos">{entry.place.clone()}</span>
-            if !entry.note.is_empty() { <span class="label">{entry.note.clone()}</span> }
+            <b>{said(&entry.name)}{ if entry.on == Some(true) { " ✓" } else { "" } }</b>
+            <span class="pos">{said(&entry.place)}</span>
+            if !entry.note.is_empty() { <span class="label">{said(&entry.note)}</span> }
             { for entry.diff.as_ref().map(|(minus, plus)| html! {
                 <span class="diff">
                     { for minus.as_ref().map(|m| html! { <><del>{m.clone()}</del>{" "}</> }) }

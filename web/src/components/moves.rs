@@ -8,6 +8,7 @@ use yew::prelude::*;
 use super::menu::{Entry, Menu};
 use crate::state::Msg;
 use crate::store::{on, use_send};
+use crate::words::{said_rich, t, tf};
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct Props {
@@ -20,9 +21,9 @@ pub(crate) struct Props {
 /// When something is due, seen from now.
 fn due(row: &MoveRow, now: At) -> String {
     match row.due.0.checked_sub(now.0) {
-        None | Some(0) => "now".into(),
-        Some(millis) if millis < 1000 => format!("in {millis} ms"),
-        Some(millis) => format!("in {}", age(millis)),
+        None | Some(0) => t("now").into(),
+        Some(millis) if millis < 1000 => tf!("in {} ms", millis),
+        Some(millis) => tf!("in {}", age(millis)),
     }
 }
 
@@ -32,11 +33,11 @@ pub(crate) fn MovesMenu(props: &Props) -> Html {
     let send = use_send();
     let now = props.now;
     let entry = |(i, row): (usize, &MoveRow)| Entry {
-        name: row.words.plain(now),
+        name: said_rich(&row.words).plain(now),
         place: due(row, now),
         note: match (i, row.timer) {
-            (0, _) => "Step takes this one".into(),
-            (_, true) => "waits for the clock".into(),
+            (0, _) => t("Step takes this one").into(),
+            (_, true) => t("waits for the clock").into(),
             (_, false) => String::new(),
         },
         msg: Some(Msg::Act(Command::Choose(row.id.clone()))),
@@ -49,11 +50,11 @@ pub(crate) fn MovesMenu(props: &Props) -> Html {
         (false, false) => "A real cluster promises no order among these.",
     };
     html! {
-        <Menu name="Who moves next" key_name="moves" small="each one happens at once, before its turn" entries={entries}>
+        <Menu name={t("Who moves next")} key_name="moves" small={t("each one happens at once, before its turn")} entries={entries}>
             <footer>
-                <span class="grow">{words}</span>
-                <button class="btn btn-s" title="Look through other orders from here on for one with another end"
-                    onclick={on(&send, Msg::Act(Command::Race))}>{"Find me a race"}</button>
+                <span class="grow">{t(words)}</span>
+                <button class="btn btn-s" title={t("Look through other orders from here on for one with another end")}
+                    onclick={on(&send, Msg::Act(Command::Race))}>{t("Find me a race")}</button>
             </footer>
         </Menu>
     }

@@ -9,6 +9,7 @@ use super::board::dom_id;
 use crate::board_plan::Density;
 use crate::state::{Item, Msg};
 use crate::store::{on, use_send};
+use crate::words::{said, t, tf};
 
 /// The pattern's name.
 pub(crate) fn look_key(pod: &Pod) -> &'static str {
@@ -42,15 +43,14 @@ pub(crate) fn PodCard(props: &Props) -> Html {
     let item = Item::Pod(pod.id);
     let focus = send.clone();
     let stub = pod.services.first().filter(|_| pod.node.is_some() && pod.life == Life::There);
-    let words = if pod.life == Life::Gone { "deleted".to_string() } else { pod.words.clone() };
-    let place =
-        if props.node.is_empty() { "not scheduled".to_string() } else { format!("on {}", props.node) };
+    let words = if pod.life == Life::Gone { t("deleted").to_string() } else { said(&pod.words) };
+    let place = if props.node.is_empty() { t("not scheduled").to_string() } else { tf!("on {}", props.node) };
     html! {
         <button class={classes!("pod", props.touched.then_some("is-touched"))} role="treeitem" aria-level="3" id={dom_id(item)}
             aria-selected={props.selected.to_string()}
             tabindex={if props.tab { "0" } else { "-1" }} data-s={look_key(pod)} data-node={props.node.clone()}
             onfocus={Callback::from(move |_| focus.emit(Msg::Focused(item)))} onclick={on(&send, Msg::Select(pod.object.clone()))}>
-            <span class="c" /><span class="vh">{"Pod "}</span><span class="id cut" title={pod.object.name.clone()}>{pod.suffix.clone()}</span>
+            <span class="c" /><span class="vh">{"Pod"}{" "}</span><span class="id cut" title={pod.object.name.clone()}>{pod.suffix.clone()}</span>
             <span class="st">{ breaking(&words) }</span><span class="vh">{format!(" {place}")}</span>
             { for stub.map(|(_, ready)| html! { <span class={classes!("stub", (!ready).then_some("open"))} /> }) }
         </button>
@@ -100,8 +100,8 @@ pub(crate) fn Crowd(props: &CrowdProps) -> Html {
     let ready = props.pods.iter().filter(|p| p.look == PodLook::Ready).count();
     let counts = match props.pods.len() - ready {
         _ if props.pods.is_empty() => String::new(),
-        0 => format!("{ready} ready"),
-        rest => format!("{ready} ready, {rest} not"),
+        0 => tf!("{} ready", ready),
+        rest => tf!("{} ready, {} not", ready, rest),
     };
     html! {
         <div class="crowd" role="none" style={format!("--podlet:{size}px")}>
@@ -124,7 +124,7 @@ fn Podlet(props: &PodletProps) -> Html {
     let send = use_send();
     let pod = &props.pod;
     let item = Item::Pod(pod.id);
-    let label = AttrValue::from(format!("Pod {}, {}", pod.object.name, pod.words));
+    let label = AttrValue::from(format!("Pod {}, {}", pod.object.name, said(&pod.words)));
     let (focus, choose) = (send.clone(), pod.clone());
     let onfocus = Callback::from(move |_: FocusEvent| focus.emit(Msg::Focused(item)));
     let onclick = Callback::from(move |_: MouseEvent| send.emit(Msg::Select(choose.object.clone())));

@@ -8,6 +8,7 @@ use yew::prelude::*;
 use super::menu::{Entry, Menu};
 use crate::state::{Msg, Open};
 use crate::store::{Send, on, use_send};
+use crate::words::{said, t, tf};
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct Props {
@@ -22,8 +23,8 @@ pub(crate) struct Props {
 pub(crate) fn Registry(props: &Props) -> Html {
     let send = use_send();
     html! {
-        <div class="registry" role="group" aria-label="Registry">
-            <h3>{"Registry"}<small>{props.host.clone()}</small></h3>
+        <div class="registry" role="group" aria-label={t("Registry")}>
+            <h3>{t("Registry")}<small>{props.host.clone()}</small></h3>
             <div class="images">{ for props.images.iter().map(|i| image(i, props, &send)) }</div>
         </div>
     }
@@ -31,15 +32,18 @@ pub(crate) fn Registry(props: &Props) -> Html {
 
 fn image(image: &Image, props: &Props, send: &Send) -> Html {
     let missing = image.look == ImageLook::Missing;
-    let mut words = image.words.clone();
+    let mut words = said(&image.words);
     if missing || image.look == ImageLook::Denied {
+        words.push_str(" · ");
         words.push_str(&match image.asked {
-            0 => " · nobody asked yet".to_string(),
-            n => format!(" · asked {n}×"),
+            0 => t("nobody asked yet").to_string(),
+            n => tf!("asked {}×", n),
         });
     }
-    let next =
-        image.next.filter(|n| *n > props.now).map(|n| format!(" · next in {}", age(n.0 - props.now.0)));
+    let next = image
+        .next
+        .filter(|n| *n > props.now)
+        .map(|n| format!(" · {}", tf!("next in {}", age(n.0 - props.now.0))));
     let open = props.open == Some(Open::Image(image.id));
     let push = Msg::Act(Command::Image(ImageAct::Push(image.reference.clone())));
     let words = format!("{words}{}", next.unwrap_or_default());
@@ -47,11 +51,11 @@ fn image(image: &Image, props: &Props, send: &Send) -> Html {
         <div class={classes!("image", missing.then_some("missing"))} key={image.id.0} data-look={look(image.look)}>
             <b class="cut" title={image.reference.clone()}>{image.name.clone()}</b><span class="label wraps">{words.clone()}</span>
             if missing {
-                <button class="btn btn-s" aria-label={format!("Push it: {}", image.name)} onclick={on(send, push)}>{"Push it"}</button>
+                <button class="btn btn-s" aria-label={tf!("Push it: {}", image.name)} onclick={on(send, push)}>{t("Push it")}</button>
             } else {
                 <span class="anchor up">
                     <button class="btn btn-bare btn-s" id={format!("open-image-{}", image.id.0)} aria-haspopup="menu" aria-expanded={open.to_string()}
-                        aria-label={format!("{}: remove, slow, deny", image.name)} onclick={on(send, Msg::Open(Open::Image(image.id)))}>{"⋯"}</button>
+                        aria-label={tf!("{}: remove, slow, deny", image.name)} onclick={on(send, Msg::Open(Open::Image(image.id)))}>{"⋯"}</button>
                     if open { { menu(image) } }
                 </span>
             }

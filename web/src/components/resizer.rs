@@ -5,6 +5,7 @@ use yew::prelude::*;
 use crate::browser;
 use crate::state::{Column, Msg};
 use crate::store::use_send;
+use crate::words::t;
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct Props {
@@ -61,7 +62,7 @@ pub(crate) fn Resizer(props: &Props) -> Html {
     };
     html! {
         <div class={classes!("resizer", if column == Column::Desired { "at-end" } else { "at-start" })} role="separator" aria-orientation="vertical"
-            aria-label={name} aria-valuemin={column.least().to_string()} aria-valuemax="900" aria-valuenow={props.width.unwrap_or(column.least()).to_string()}
-            tabindex="0" title="Drag; double click resets" onpointerdown={down} onpointermove={drag} onkeydown={keys} ondblclick={reset} />
+            aria-label={t(name)} aria-valuemin={column.least().to_string()} aria-valuemax="900" aria-valuenow={props.width.unwrap_or(column.least()).to_string()}
+            tabindex="0" title={t("Drag; double click resets")} onpointerdown={down} onpointermove={drag} onkeydown={keys} ondblclick={reset} />
     }
 }

@@ -5,10 +5,11 @@ use yew::prelude::*;
 
 use crate::state::{Msg, TimeMsg};
 use crate::store::{Send, on};
+use crate::words::{said_rich, tf};
 
 /// Draws a text.
 pub(crate) fn rich(text: &Rich, now: At, send: &Send) -> Html {
-    text.0.iter().map(|span| one(span, now, send)).collect()
+    said_rich(text).0.iter().map(|span| one(span, now, send)).collect()
 }
 
 fn one(span: &Span, now: At, send: &Send) -> Html {
@@ -29,6 +30,6 @@ fn one(span: &Span, now: At, send: &Send) -> Html {
 /// "step 207", which shows that step.
 pub(crate) fn step_link(n: u32, send: &Send) -> Html {
     html! {
-        <button class="link step" onclick={on(send, Msg::Time(TimeMsg::Seek(n)))}>{format!("step {n}")}</button>
+        <button class="link step" onclick={on(send, Msg::Time(TimeMsg::Seek(n)))}>{tf!("step {}", n)}</button>
     }
 }

@@ -8,6 +8,7 @@ use super::tabs::when;
 use super::why::quote;
 use crate::state::Msg;
 use crate::store::{Send, on};
+use crate::words::{said, t};
 
 /// All attempts, one of them open.
 pub(crate) fn attempts(attempts: &[Attempt], chosen: Option<usize>, zero: At, now: At, send: &Send) -> Html {
@@ -17,13 +18,13 @@ pub(crate) fn attempts(attempts: &[Attempt], chosen: Option<usize>, zero: At, no
     let button = |(i, a): (usize, &Attempt)| {
         html! {
             <button role="tab" aria-selected={(i == at).to_string()} onclick={on(send, Msg::Attempt(i))}>
-                <b>{format!("{} · {}", i + 1, a.result)}</b><span class="label">{format!("{} · {}", when(a.at, zero), a.why)}</span></button>
+                <b>{format!("{} · {}", i + 1, said(&a.result))}</b><span class="label">{format!("{} · {}", when(a.at, zero), said(&a.why))}</span></button>
         }
     };
     html! {
         <>
-        <section><h3>{"Attempts "}<span class="label">{"all are kept; a retry needs a reason"}</span></h3>
-            <div class="attempts" role="tablist" aria-label="Attempts">{ for attempts.iter().enumerate().skip(from).map(button) }</div></section>
+        <section><h3>{t("Attempts")}{" "}<span class="label">{t("all are kept; a retry needs a reason")}</span></h3>
+            <div class="attempts" role="tablist" aria-label={t("Attempts")}>{ for attempts.iter().enumerate().skip(from).map(button) }</div></section>
         { attempt(&attempts[at], now, send) }
         </>
     }
@@ -32,11 +33,11 @@ pub(crate) fn attempts(attempts: &[Attempt], chosen: Option<usize>, zero: At, no
 fn attempt(a: &Attempt, now: At, send: &Send) -> Html {
     html! {
         <>
-        <section><div class="scrollx" role="group" aria-label="Filter and score" tabindex="0">
+        <section><div class="scrollx" role="group" aria-label={t("Filter and score")} tabindex="0">
             { filters(a) }
             if !a.scored.is_empty() { { scores(a) } }
         </div></section>
-        { for a.quote.as_ref().map(|q| html! { <section><h3>{ if a.scored.is_empty() { "What it said" } else { "3. Bind" } }</h3>{ quote(q, now, send) }</section> }) }
+        { for a.quote.as_ref().map(|q| html! { <section><h3>{ if a.scored.is_empty() { t("What it said") } else { t("3. Bind") } }</h3>{ quote(q, now, send) }</section> }) }
         if !a.note.is_empty() { <div class="teacher wide-note">{ rich(&a.note, now, send) }</div> }
         </>
     }
@@ -53,11 +54,13 @@ fn plugin(name: &str) -> Html {
 
 fn filters(a: &Attempt) -> Html {
     let cell = |c: &FilterCell| match c {
-        FilterCell::Pass => html! { <td><span class="yes" role="img" aria-label="pass">{"✓"}</span></td> },
-        FilterCell::NotAsked => {
-            html! { <td><span class="na" role="img" aria-label="not asked">{"·"}</span></td> }
+        FilterCell::Pass => {
+            html! { <td><span class="yes" role="img" aria-label={t("pass")}>{"✓"}</span></td> }
         }
-        FilterCell::Fail(why) => html! { <td class="no">{"✕"}<small>{why.clone()}</small></td> },
+        FilterCell::NotAsked => {
+            html! { <td><span class="na" role="img" aria-label={t("not asked")}>{"·"}</span></td> }
+        }
+        FilterCell::Fail(why) => html! { <td class="no">{"✕"}<small>{said(why)}</small></td> },
     };
     let row = |f: &Filtered| {
         let out = f.cells.iter().any(|c| matches!(c, FilterCell::Fail(_)));
@@ -65,8 +68,8 @@ fn filters(a: &Attempt) -> Html {
     };
     html! {
         <table class="sched">
-            <caption>{"1. Filter"}<span class="label">{"in the order the scheduler asks; the first ✕ ends it for that node"}</span></caption>
-            <thead><tr><th scope="col">{"node"}</th>{ for a.filters.iter().map(|f| html! { <th scope="col">{ plugin(f) }</th> }) }</tr></thead>
+            <caption>{t("1. Filter")}<span class="label">{t("in the order the scheduler asks; the first ✕ ends it for that node")}</span></caption>
+            <thead><tr><th scope="col">{t("node")}</th>{ for a.filters.iter().map(|f| html! { <th scope="col">{ plugin(f) }</th> }) }</tr></thead>
             <tbody>{ for a.filtered.iter().map(row) }</tbody>
         </table>
     }
@@ -81,15 +84,15 @@ fn scores(a: &Attempt) -> Html {
     let row = |s: &Scored| {
         html! {
             <tr class={classes!(s.won.then_some("win"))}><th scope="row">{s.node.clone()}</th>{ for s.cells.iter().map(cell) }
-                <td class="total">{s.sum}</td><td>{ if s.won { html! { <b>{s.result.clone()}</b> } } else { html! { {s.result.clone()} } } }</td></tr>
+                <td class="total">{s.sum}</td><td>{ if s.won { html! { <b>{said(&s.result)}</b> } } else { html! { {said(&s.result)} } } }</td></tr>
         }
     };
     html! {
         <table class="sched" style="margin-top:16px">
-            <caption>{"2. Score"}<span class="label">{"only nodes that passed; 0 to 100 times the weight"}</span></caption>
-            <thead><tr><th scope="col">{"node"}</th>
+            <caption>{t("2. Score")}<span class="label">{t("only nodes that passed; 0 to 100 times the weight")}</span></caption>
+            <thead><tr><th scope="col">{t("node")}</th>
                 { for a.scores.iter().map(|(name, weight)| html! { <th scope="col">{ plugin(name) }<span class="w">{format!("×{weight}")}</span></th> }) }
-                <th scope="col">{"sum"}</th><th scope="col">{"result"}</th></tr></thead>
+                <th scope="col">{t("sum")}</th><th scope="col">{t("result")}</th></tr></thead>
             <tbody>{ for a.scored.iter().map(row) }</tbody>
         </table>
     }

@@ -12,6 +12,7 @@ use crate::browser;
 use crate::score_plan::{self, Score, Shape};
 use crate::state::{Msg, TimeMsg};
 use crate::store::{Send, on, use_send};
+use crate::words::{fill, n, said, t, tf};
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct Props {
@@ -93,10 +94,10 @@ fn lanes(timeline: &Timeline) -> (Vec<(Who, String)>, Vec<usize>) {
 fn words(frame: &Frame) -> String {
     let marks = frame.timeline.marks.iter().filter(|m| m.at >= frame.head.zero).count();
     let gap = match frame.timeline.gaps.last().and_then(|g| g.opened) {
-        Some(at) => format!("a gap is open for {}", age(frame.head.now.0.saturating_sub(at.0))),
-        None => "no gap is open".into(),
+        Some(at) => tf!("a gap is open for {}", age(frame.head.now.0.saturating_sub(at.0))),
+        None => t("no gap is open").into(),
     };
-    format!("Score of {marks} steps; {gap}.")
+    tf!("Score of {} steps; {}.", marks, gap)
 }
 
 fn drawn(score: &Score, shape: Shape, lanes: &[(Who, String)], limit: u64) -> Html {
@@ -107,7 +108,7 @@ fn drawn(score: &Score, shape: Shape, lanes: &[(Who, String)], limit: u64) -> Ht
     let size = if shape.lanes { 9.0 } else { 8.0 };
     let count = if shape.lanes { lanes.len() } else { 1 };
     let names = lanes.iter().enumerate().filter(|_| shape.lanes).map(|(i, (w, name))| {
-        html! { <>{ who_at(*w, 13.0, y(i), 10.0) }<text class="lbl" x="24" y={px(y(i) + 3.8)}>{name.clone()}</text></> }
+        html! { <>{ who_at(*w, 13.0, y(i), 10.0) }<text class="lbl" x="24" y={px(y(i) + 3.8)}>{said(name)}</text></> }
     });
     let hush = score.hush.iter().filter(|_| shape.lanes).map(|(a, b)| {
         html! { <line class="hush" x1={px(*a)} x2={px(*b)} y1={px(y(2))} y2={px(y(2))} /> }
@@ -171,7 +172,7 @@ fn wedge(score: &Score, shape: Shape, limit: u64) -> Html {
         }) }
         <line class="thr" x1={px(shape.left)} x2={px(right)} y1={px(threshold)} y2={px(threshold)} />
         if shape.lanes {
-            <text class="strong" x="24" y="125.3">{"age of the gap"}</text>
+            <text class="strong" x="24" y="125.3">{t("age of the gap")}</text>
             <text x="128" y={px(threshold + 4.0)} text-anchor="end">{age_short(limit)}</text>
         }
         { for score.flags.iter().map(|(x, name)| flag(*x, name, shape)) }
@@ -208,7 +209,7 @@ fn flag(x: f64, name: &str, shape: Shape) -> Html {
         <>
         <line x1={px(x)} x2={px(x)} y1={px(top)} y2={px(shape.base)} stroke="var(--ink)" stroke-width="1.5" />
         <path class="flag" d={format!("M{x:.1} {top:.1}h9l-2.5 3 2.5 3h-9z")} />
-        if shape.lanes { <text class="strong" x={px(x - 6.0)} y={px(top + 11.0)} text-anchor="end">{name.to_string()}</text> }
+        if shape.lanes { <text class="strong" x={px(x - 6.0)} y={px(top + 11.0)} text-anchor="end">{said(name)}</text> }
         </>
     }
 }
@@ -230,16 +231,20 @@ fn branch_list(frame: &Frame, score: &Score, full: bool, send: &Send) -> Html {
     let Some(newest) = branches.last() else { return html! {} };
     let place = list_place(branch_x(newest, score), score.room, full);
     let one = |b: &Branch| {
-        let which = if b.id < frame.head.moment.branch { "earlier" } else { "other" };
+        let which = if b.id < frame.head.moment.branch {
+            n("earlier timeline{}, {} steps")
+        } else {
+            n("other timeline{}, {} steps")
+        };
         let name = if b.name.is_empty() { String::new() } else { format!(": {}", b.name) };
-        let words = format!("{which} timeline{name}, {} steps", b.steps);
-        html! { <button class="link label cut" title={format!("{words}: go to it ([ and ])")} onclick={on(send, Msg::Time(TimeMsg::Branch(b.id)))}>{words.clone()}</button> }
+        let words = fill(which, &[name, b.steps.to_string()]);
+        html! { <button class="link label cut" title={tf!("{}: go to it ([ and ])", words)} onclick={on(send, Msg::Time(TimeMsg::Branch(b.id)))}>{words.clone()}</button> }
     };
     let rest = branches.len().saturating_sub(3);
     html! {
         <div class="branches" style={place}>
             { for branches.iter().rev().take(3).map(one) }
-            if rest > 0 { <span class="label">{format!("and {rest} more")}</span> }
+            if rest > 0 { <span class="label">{tf!("and {} more", rest)}</span> }
         </div>
     }
 }
@@ -258,8 +263,8 @@ fn slider(frame: &Frame, score: Rc<Score>, send: &Send) -> Html {
     let head = &frame.head;
     let time = age(head.now.0.saturating_sub(head.zero.0));
     let gap = match head.verdict.opened {
-        Some(at) => format!("gap open for {}", age(head.now.0.saturating_sub(at.0))),
-        None => "no gap".into(),
+        Some(at) => tf!("gap open for {}", age(head.now.0.saturating_sub(at.0))),
+        None => t("no gap").into(),
     };
     let under = {
         let score = score.clone();
@@ -303,8 +308,8 @@ fn slider(frame: &Frame, score: Rc<Score>, send: &Send) -> Html {
         })
     };
     html! {
-        <input type="range" aria-label="Timeline" min="0" max={head.last.to_string()} step="1" value={head.moment.step.to_string()}
-            aria-valuetext={format!("Step {} of {}, {time}, {gap}", head.moment.step, head.last)}
+        <input type="range" aria-label={t("Timeline")} min="0" max={head.last.to_string()} step="1" value={head.moment.step.to_string()}
+            aria-valuetext={tf!("Step {} of {}, {}, {}", head.moment.step, head.last, time, gap)}
             onpointerdown={down} onpointermove={drag} onpointerup={up} oninput={oninput} />
     }
 }

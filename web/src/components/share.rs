@@ -7,6 +7,7 @@ use yew::prelude::*;
 use crate::browser;
 use crate::state::{Msg, State};
 use crate::store::{on, use_send};
+use crate::words::{t, tf};
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct Props {
@@ -20,15 +21,15 @@ pub(crate) fn ShareDialog(props: &Props) -> Html {
     let state = &props.state;
     let link = state.shared.as_ref().map(|s| browser::address_of(&s.text)).unwrap_or_default();
     let said = match state.copied {
-        Some(true) => "Copied.",
-        Some(false) => "The browser did not allow it: select the link and copy it.",
+        Some(true) => t("Copied."),
+        Some(false) => t("The browser did not allow it: select the link and copy it."),
         None => "",
     };
     let proof = match state.recomputed {
-        Some(true) => "Computed again from the start and your inputs: the same state.",
-        Some(false) => {
-            "Computed again from the start and your inputs: a different state. That is a fault of the simulator; please report it."
-        }
+        Some(true) => t("Computed again from the start and your inputs: the same state."),
+        Some(false) => t(
+            "Computed again from the start and your inputs: a different state. That is a fault of the simulator; please report it.",
+        ),
         None => "",
     };
     let escape = {
@@ -41,26 +42,26 @@ pub(crate) fn ShareDialog(props: &Props) -> Html {
         })
     };
     html! {
-        <div class="breakmenu floats share" role="dialog" aria-label="Share this moment" onkeydown={escape}>
-            <h2>{"Share this moment"}</h2>
+        <div class="breakmenu floats share" role="dialog" aria-label={t("Share this moment")} onkeydown={escape}>
+            <h2>{t("Share this moment")}</h2>
             <div class="field">
-                <input id="share-link" readonly=true aria-label="Link" value={link.clone()} />
+                <input id="share-link" readonly=true aria-label={t("Link")} value={link.clone()} />
                 { for state.shared.as_ref().map(|s| html! {
                     <span class="label">
-                        {format!("{} characters. Holds the start, the seed, your inputs and step {}.", with_commas(link.len()), s.moment.step)}
+                        {tf!("{} characters. Holds the start, the seed, your inputs and step {}.", with_commas(link.len()), s.moment.step)}
                     </span>
                 }) }
                 <span>
-                    <button class="btn btn-s btn-solid" onclick={on(&send, Msg::Copy)}>{"Copy link"}</button>{" "}
-                    <button class="btn btn-s" onclick={on(&send, Msg::Close(Some("open-share")))}>{"Close"}</button>
+                    <button class="btn btn-s btn-solid" onclick={on(&send, Msg::Copy)}>{t("Copy link")}</button>{" "}
+                    <button class="btn btn-s" onclick={on(&send, Msg::Close(Some("open-share")))}>{t("Close")}</button>
                 </span>
-                <span class="label" role="status" aria-label="Link">{said}</span>
+                <span class="label" role="status" aria-label={t("Link")}>{said}</span>
             </div>
             { for state.shared.as_ref().map(|s| html! {
                 <div class="field">
-                    <span class="label">{"State "}<code>{s.hash.clone()}</code></span>
-                    <span><button class="btn btn-s" onclick={on(&send, Msg::Recompute)}>{"Compute it again from the start"}</button></span>
-                    <span class="label" role="status" aria-label="State">{proof}</span>
+                    <span class="label">{t("State")}{" "}<code>{s.hash.clone()}</code></span>
+                    <span><button class="btn btn-s" onclick={on(&send, Msg::Recompute)}>{t("Compute it again from the start")}</button></span>
+                    <span class="label" role="status" aria-label={t("State")}>{proof}</span>
                 </div>
             }) }
         </div>

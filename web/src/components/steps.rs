@@ -8,6 +8,7 @@ use yew::prelude::*;
 use super::rich::rich;
 use crate::state::{Msg, Open, StepLine};
 use crate::store::{on, use_send};
+use crate::words::{t, tf};
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct Props {
@@ -26,10 +27,10 @@ pub(crate) fn StepLog(props: &Props) -> Html {
     let live = if props.playing { "off" } else { "polite" };
     html! {
         <>
-        <div role="log" aria-label="Steps" aria-live={live} class={classes!(open.then_some("is-open"))} tabindex={open.then_some("0")}>
+        <div role="log" aria-label={t("Steps")} aria-live={live} class={classes!(open.then_some("is-open"))} tabindex={open.then_some("0")}>
             { for grouped(&props.steps).into_iter().map(|group| line(group, props)) }
         </div>
-        <button class="btn btn-bare btn-s hide-p" id="open-steps" aria-label="All steps" title="All steps" aria-expanded={open.to_string()}
+        <button class="btn btn-bare btn-s hide-p" id="open-steps" aria-label={t("All steps")} title={t("All steps")} aria-expanded={open.to_string()}
             onclick={on(&send, Msg::Open(Open::Steps))}>{ if open { "▾" } else { "▴" } }</button>
         </>
     }
@@ -85,10 +86,10 @@ fn Line(props: &LineProps) -> Html {
     let Some(s) = &props.sentence else { return html! { <p>{said}</p> } };
     html! {
         <p>
-            if s.step > 0 { <b>{format!("Step {}.", s.step)}</b>{" "} }
+            if s.step > 0 { <b>{tf!("Step {}.", s.step)}</b>{" "} }
             { rich(&s.words, now, &send) }{said}
             if props.open && !s.inside.is_empty() {
-                <details><summary>{"what led to it"}</summary><ol>{ for s.inside.iter().map(|i| html! { <li>{ rich(i, now, &send) }</li> }) }</ol></details>
+                <details><summary>{t("what led to it")}</summary><ol>{ for s.inside.iter().map(|i| html! { <li>{ rich(i, now, &send) }</li> }) }</ol></details>
             }
         </p>
     }

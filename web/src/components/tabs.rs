@@ -7,14 +7,15 @@ use super::glyph::{who, who_key};
 use super::rich::{rich, step_link};
 use crate::state::Msg;
 use crate::store::{Send, on};
+use crate::words::{t, tf};
 
 /// The object's lines; what this step changed is marked in its writer's colour.
 pub(crate) fn yaml(lines: &[YamlLine], now: At, send: &Send) -> Html {
     let changed = lines.iter().filter(|l| l.was.is_some()).count();
     let words = match changed {
-        0 => "This step changed nothing here. Hover or focus a line for its last writer.".to_string(),
-        1 => "Marked: the line this step wrote.".to_string(),
-        n => format!("Marked: the {n} lines this step wrote."),
+        0 => t("This step changed nothing here. Hover or focus a line for its last writer.").to_string(),
+        1 => t("Marked: the line this step wrote.").to_string(),
+        n => tf!("Marked: the {} lines this step wrote.", n),
     };
     let line = |l: &YamlLine| {
         let by =
@@ -33,11 +34,11 @@ pub(crate) fn yaml(lines: &[YamlLine], now: At, send: &Send) -> Html {
 /// Events, newest first.
 pub(crate) fn events(events: &[EventRow], now: At, send: &Send) -> Html {
     if events.is_empty() {
-        return html! { <p class="silence">{"No events about this object or what it owns."}</p> };
+        return html! { <p class="silence">{t("No events about this object or what it owns.")}</p> };
     }
     let row = |e: &EventRow| {
         let ago = age(now.0.saturating_sub(e.last.0));
-        let count = if e.count > 1 { format!("×{} · {ago} ago", e.count) } else { format!("{ago} ago") };
+        let count = if e.count > 1 { tf!("×{} · {} ago", e.count, ago) } else { tf!("{} ago", ago) };
         html! {
             <li>
                 <span class={classes!((e.kind == "Warning").then_some("type-w"))}>{e.kind.clone()}</span><b>{e.reason.clone()}</b><span class="n">{count}</span>
@@ -49,7 +50,7 @@ pub(crate) fn events(events: &[EventRow], now: At, send: &Send) -> Html {
     };
     html! {
         <>
-        <p class="label" style="margin-bottom:6px">{"Of this object and of what it owns, newest first."}</p>
+        <p class="label" style="margin-bottom:6px">{t("Of this object and of what it owns, newest first.")}</p>
         <ul class="events">{ for events.iter().map(row) }</ul>
         </>
     }

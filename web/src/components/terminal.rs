@@ -9,6 +9,7 @@ use yew::prelude::*;
 
 use crate::state::{Msg, TermMsg};
 use crate::store::{Send, on, use_send};
+use crate::words::t;
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct Props {
@@ -52,11 +53,11 @@ pub(crate) fn Terminal(props: &Props) -> Html {
     html! {
         <section class={classes!("dock", (!props.open).then_some("is-closed"))} aria-label="kubectl">
             <div class="dock-head">
-                <h2>{"Terminal"}</h2><span class="label grow">{"kubectl v1.37 · namespace default"}</span>
+                <h2>{t("Terminal")}</h2><span class="label grow">{"kubectl v1.37 · namespace default"}</span>
                 if props.waits { <button class="btn btn-bare btn-s" onclick={on(&send, term(TermMsg::Interrupt))}>{"Ctrl-C"}</button> }
-                <button class="btn btn-bare btn-s" aria-expanded={props.open.to_string()} onclick={on(&send, Msg::Dock)}>{ if props.open { "Hide" } else { "Show" } }</button>
+                <button class="btn btn-bare btn-s" aria-expanded={props.open.to_string()} onclick={on(&send, Msg::Dock)}>{ if props.open { t("Hide") } else { t("Show") } }</button>
             </div>
-            <div class="term" role="log" aria-label="Terminal" tabindex="0" ref={log}>
+            <div class="term" role="log" aria-label={t("Terminal")} tabindex="0" ref={log}>
                 { for props.entries.iter().filter(|e| e.terminal == 0).map(|e| html! { <One key={e.id.0} entry={e.clone()} /> }) }
                 if !props.choices.is_empty() { <p class="label" aria-live="polite">{props.choices.join("   ")}</p> }
             </div>
@@ -107,7 +108,7 @@ fn One(props: &OneProps) -> Html {
             <span class="cmd">{format!("$ {}\n", entry.line)}</span>
             <span class={class}>{ for entry.output.iter().enumerate().map(|(i, c)| piece(c, i + 1 == entry.output.len(), &send)) }</span>
             { for entry.exit.filter(|c| *c != 0).map(|c| html! { <>{" "}<span class="exit">{format!("exit {c}")}</span></> }) }
-            if entry.exit.is_none() && entry.waits { <span class="label">{"\nwaits in virtual time · Ctrl-C ends it"}</span> }
+            if entry.exit.is_none() && entry.waits { <span class="label">{"\n"}{t("waits in virtual time · Ctrl-C ends it")}</span> }
         </pre>
     }
 }

@@ -14,6 +14,7 @@ use super::steps::StepLog;
 use super::tabs::when;
 use crate::state::{Health, Msg, Open, Speed, State, TimeMsg};
 use crate::store::{Send, on, use_send};
+use crate::words::{said, t, tf};
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct Props {
@@ -27,8 +28,8 @@ pub(crate) fn TimePanel(props: &Props) -> Html {
     let state = &props.state;
     let now = state.frame.as_ref().map_or(At(0), |f| f.head.now);
     html! {
-        <section class="time" aria-label="Time" id="time">
-            <div class="controls" role="toolbar" aria-label="Time controls">
+        <section class="time" aria-label={t("Time")} id="time">
+            <div class="controls" role="toolbar" aria-label={t("Time controls")}>
                 { look_back(state, &send) }
                 <span class="sep" />
                 { move_on(state, &send) }
@@ -63,13 +64,14 @@ struct Control<'a> {
 
 impl Control<'_> {
     fn draw(self) -> Html {
-        let title =
-            self.not.map_or(format!("{} ({})", self.name, self.key), |why| format!("{}: {why}", self.name));
+        let title = self.not.map_or(format!("{} ({})", t(self.name), self.key), |why| {
+            format!("{}: {}", t(self.name), t(why))
+        });
         let onclick =
             if self.not.is_none() { Some(on::<MouseEvent>(self.send, Msg::Time(self.msg))) } else { None };
         html! {
-            <button class={classes!("btn", self.class)} id={self.id} aria-label={self.name} aria-keyshortcuts={self.key} title={title}
-                aria-disabled={self.not.is_some().then_some("true")} onclick={onclick}>{ for self.icon.map(icon) }{self.words}</button>
+            <button class={classes!("btn", self.class)} id={self.id} aria-label={t(self.name)} aria-keyshortcuts={self.key} title={title}
+                aria-disabled={self.not.is_some().then_some("true")} onclick={onclick}>{ for self.icon.map(icon) }{t(self.words)}</button>
         }
     }
 }
@@ -88,7 +90,7 @@ fn look_back(state: &State, send: &Send) -> Html {
     let back = not_yet(state).or((step == 0).then_some("this is the first step"));
     let forward = not_yet(state).or((step >= last).then_some("this is the last step so far"));
     html! {
-        <span class="group" role="group" aria-label="Look at what has happened">
+        <span class="group" role="group" aria-label={t("Look at what has happened")}>
             { Control { id: None, name: "Back", words: "Back", key: "b", icon: Some("back"), class: "", not: back, msg: TimeMsg::Back, send }.draw() }
             { Control { id: None, name: "Forward", words: "Forward", key: "f", icon: Some("fwd"), class: "", not: forward, msg: TimeMsg::Forward, send }.draw() }
         </span>
@@ -102,7 +104,7 @@ fn move_on(state: &State, send: &Send) -> Html {
         Control { id, name, words, key, icon, class, not, msg, send }.draw()
     };
     html! {
-        <span class="group" role="group" aria-label="Move on">
+        <span class="group" role="group" aria-label={t("Move on")}>
             { control("Step", "Step", "s", Some("step"), "b-main btn-main", TimeMsg::Step) }
             { control("Reconcile", "Reconcile", "r", Some("rec"), "b-main", TimeMsg::Reconcile) }
             { control("Run until calm", "Until calm", "c", Some("calm"), "b-main", TimeMsg::Calm) }
@@ -131,18 +133,18 @@ fn play(state: &State, send: &Send) -> Html {
     let not = not_yet(state);
     html! {
         <span class="group">
-            <button class="btn b-play" aria-label="Play" aria-pressed={running.to_string()} aria-keyshortcuts="p" title={not.unwrap_or("Play, pause (p)")}
+            <button class="btn b-play" aria-label={t("Play")} aria-pressed={running.to_string()} aria-keyshortcuts="p" title={t(not.unwrap_or("Play, pause (p)"))}
                 aria-disabled={not.is_some().then_some("true")} onclick={on(send, Msg::Time(TimeMsg::Play))}>
-                { icon(if running { "pause" } else { "play" }) }{ if running { "Pause" } else { "Play" } }</button>
-            <label class="select"><span class="vh">{"Speed"}</span><select aria-label="Speed" onchange={onchange}>{ for SPEEDS.iter().map(option) }</select></label>
+                { icon(if running { "pause" } else { "play" }) }{ if running { t("Pause") } else { t("Play") } }</button>
+            <label class="select"><span class="vh">{t("Speed")}</span><select aria-label={t("Speed")} onchange={onchange}>{ for SPEEDS.iter().map(option) }</select></label>
             <span class="anchor up extra wide">
                 <button class="btn btn-bare" id="open-until" aria-haspopup="menu" aria-expanded={until.to_string()} disabled={not.is_some()}
-                    onclick={on(send, Msg::Open(Open::Until))}>{"Until…"}</button>
+                    onclick={on(send, Msg::Open(Open::Until))}>{t("Until…")}</button>
                 if until && !state.ui.is_phone() { { until_menu(state) } }
             </span>
             <span class="anchor up extra wide">
                 <button class="btn btn-bare" id="open-moves" aria-haspopup="menu" aria-expanded={moves.to_string()} disabled={not.is_some()}
-                    title="Who moves next: choose" onclick={on(send, Msg::Open(Open::Moves))}>{"Who…"}</button>
+                    title={t("Who moves next: choose")} onclick={on(send, Msg::Open(Open::Moves))}>{t("Who…")}</button>
                 if moves && !state.ui.is_phone() { { moves_menu(state) } }
             </span>
         </span>
@@ -164,27 +166,31 @@ pub(crate) fn until_menu(state: &State) -> Html {
         Entry::of("a gap is older than my limit", "", until(Until::PastLimit)),
     ];
     if let Some(object) = state.ui.selected.clone() {
-        let words = format!("{} {} changes", object.kind, object.name);
+        let words = tf!("{} {} changes", object.kind, object.name);
         entries.push(Entry::of(words, "", until(Until::Changes(object))));
     }
     let loops = state.frame.iter().flat_map(|f| &f.loops);
     entries.extend(loops.map(|l| {
-        Entry::of(format!("{} {} moves", l.name, l.detail).replace("  ", " "), "", until(Until::Moves(l.id)))
+        Entry::of(
+            tf!("{} moves", format!("{} {}", said(&l.name), l.detail).trim()),
+            "",
+            until(Until::Moves(l.id)),
+        )
     }));
     entries.push(Entry::of(
         "one step inside",
         "a delivery, a thought or a request",
         Msg::Time(TimeMsg::StepInside),
     ));
-    html! { <Menu name="Run until" key_name="until" small="stops at the first that comes true" entries={entries} /> }
+    html! { <Menu name={t("Run until")} key_name="until" small={t("stops at the first that comes true")} entries={entries} /> }
 }
 
 fn clock(state: &State) -> Html {
     let Some(frame) = &state.frame else { return html! {} };
     let head = &frame.head;
     let time = if head.now >= head.zero { age(head.now.0 - head.zero.0) } else { when(head.now, head.zero) };
-    let past = if head.moment.step < head.last { " · in the past" } else { "" };
+    let past = if head.moment.step < head.last { format!(" · {}", t("in the past")) } else { String::new() };
     html! {
-        <div class="clock"><b>{time}</b><span class="label">{format!("step {} of {}{past}", head.moment.step, head.last)}</span></div>
+        <div class="clock"><b>{time}</b><span class="label">{tf!("step {} of {}", head.moment.step, head.last)}{past}</span></div>
     }
 }

@@ -10,8 +10,9 @@ use super::menu::{Entry, Menu};
 use super::share::ShareDialog;
 use super::timeline::{moves_menu, until_menu};
 use super::verdict::VerdictBar;
-use crate::state::{Health, Msg, Open, State};
+use crate::state::{Health, Msg, Open, Prefs, State};
 use crate::store::{Send, on, use_send};
+use crate::words::{said, t};
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct Props {
@@ -24,54 +25,67 @@ pub(crate) fn Topbar(props: &Props) -> Html {
     let send = use_send();
     let state = &props.state;
     let prefs = &state.ui.prefs;
-    let theme = if prefs.dark { "Theme: dark" } else { "Theme: light" };
+    let theme = if prefs.dark { t("Theme: dark") } else { t("Theme: light") };
     let models = state.hello.as_ref().map_or("Kubernetes v1.37".into(), |h| h.models.clone());
     html! {
         <header class="topbar">
-            <h1 class="vh">{format!("Kubestep: {}", state.loaded.title)}</h1>
+            <h1 class="vh">{format!("Kubestep: {}", said(&state.loaded.title))}</h1>
             <a class="brand" href="./"><svg aria-hidden="true"><use href="#brand" /></svg>{"Kubestep"}</a>
             { scenarios(state, &send) }
-            <button class="btn hide-p" id="open-course" aria-haspopup="dialog" onclick={on(&send, Msg::Open(Open::Course))}>{"Lessons"}</button>
+            <button class="btn hide-p" id="open-course" aria-haspopup="dialog" onclick={on(&send, Msg::Open(Open::Course))}>{t("Lessons")}</button>
             { verdict(state) }
             <div class="topbar-end">
-                <button class="models" id="open-models" title="What is modelled, and how long things take" aria-haspopup="dialog"
-                    onclick={on(&send, Msg::Open(Open::Models))}>{"models"}<b>{models}</b></button>
-                <button class="switch" role="switch" aria-checked={prefs.teacher.to_string()} aria-label="Teacher's voice"
-                    onclick={on(&send, Msg::Teacher)}><span>{"Teacher"}</span></button>
+                <button class="models" id="open-models" title={t("What is modelled, and how long things take")} aria-haspopup="dialog"
+                    onclick={on(&send, Msg::Open(Open::Models))}>{t("models")}<b>{models}</b></button>
+                <button class="switch" role="switch" aria-checked={prefs.teacher.to_string()} aria-label={t("Teacher's voice")}
+                    onclick={on(&send, Msg::Teacher)}><span>{t("Teacher")}</span></button>
                 <span class="anchor">
                     <button class="btn hide-p" id="open-share" aria-haspopup="dialog" aria-expanded={(state.ui.open == Some(Open::Share)).to_string()}
-                        onclick={on(&send, Msg::Share)}>{"Share"}</button>
+                        onclick={on(&send, Msg::Share)}>{t("Share")}</button>
                     if state.ui.open == Some(Open::Share) { <ShareDialog state={state.clone()} /> }
                 </span>
                 <span class="anchor show-p">
-                    <button class="btn btn-bare show-p" id="open-more" aria-label="More: lessons, share, teacher, theme" aria-haspopup="menu"
+                    <button class="btn btn-bare show-p" id="open-more" aria-label={t("More: lessons, share, teacher, theme")} aria-haspopup="menu"
                         onclick={on(&send, Msg::Open(Open::More))}>{"⋯"}</button>
-                    if state.ui.open == Some(Open::More) { { more(prefs.teacher, prefs.dark) } }
+                    if state.ui.open == Some(Open::More) { { more(prefs) } }
                     { for floats_on_phones(state) }
                 </span>
+                { language(prefs.language, &send) }
                 <button class="btn btn-bare hide-p" aria-label={theme} title={theme} onclick={on(&send, Msg::Theme)}>
                     <svg class="g g-l" aria-hidden="true" viewBox="0 0 16 16">
                         <path d="M8 1.5a6.5 6.5 0 1 0 0 13z" /><circle cx="8" cy="8" r="6" fill="none" stroke-width="1.5" />
                     </svg>
                 </button>
-                <button class="btn btn-bare hide-p" id="open-keys" aria-label="Keyboard" title="Keyboard (?)" aria-keyshortcuts="?"
+                <button class="btn btn-bare hide-p" id="open-keys" aria-label={t("Keyboard")} title={t("Keyboard (?)")} aria-keyshortcuts="?"
                     onclick={on(&send, Msg::Open(Open::Keys))}>{"?"}</button>
             </div>
         </header>
     }
 }
 
-fn more(teacher: bool, dark: bool) -> Html {
+/// The other language, by its own name.
+fn other(language: &str) -> (&'static str, &'static str) {
+    if language == "de" { ("en", "English") } else { ("de", "Deutsch") }
+}
+
+fn language(spoken: &str, send: &Send) -> Html {
+    let (code, name) = other(spoken);
+    html! { <button class="btn btn-bare hide-p" lang={code} aria-label={name} title={name} onclick={on(send, Msg::Learn(code))}>{code.to_uppercase()}</button> }
+}
+
+fn more(prefs: &Prefs) -> Html {
+    let (code, name) = other(prefs.language);
     let entries = vec![
         Entry::of("Lessons", "the map, and where you left", Msg::Open(Open::Course)),
         Entry::of("Share this moment", "", Msg::Share),
         Entry::of("Run until…", "", Msg::Open(Open::Until)),
         Entry::of("Who moves next…", "", Msg::Open(Open::Moves)),
-        Entry { on: Some(teacher), ..Entry::of("Teacher's voice", "", Msg::Teacher) },
-        Entry { on: Some(dark), ..Entry::of("Dark", "", Msg::Theme) },
+        Entry { on: Some(prefs.teacher), ..Entry::of("Teacher's voice", "", Msg::Teacher) },
+        Entry { on: Some(prefs.dark), ..Entry::of("Dark", "", Msg::Theme) },
+        Entry::of(name, "", Msg::Learn(code)),
         Entry::of("Keyboard", "", Msg::Open(Open::Keys)),
     ];
-    html! { <Menu name="More" key_name="more" entries={entries} /> }
+    html! { <Menu name={t("More")} key_name="more" entries={entries} /> }
 }
 
 /// What the time controls have no room for on phones.
@@ -89,8 +103,8 @@ pub(super) fn verdict(state: &State) -> Html {
             html! { <VerdictBar verdict={frame.head.verdict.clone()} now={frame.head.now} what_if={frame.head.what_if} differs={differs(state)} /> }
         }
         None => html! {
-            <div class="verdict" role="status" aria-label="Verdict" data-kind="converging">
-                <b>{ if state.health == Health::Gone { "The simulator does not run" } else { "Starting" } }</b>
+            <div class="verdict" role="status" aria-label={t("Verdict")} data-kind="converging">
+                <b>{ if state.health == Health::Gone { t("The simulator does not run") } else { t("Starting") } }</b>
             </div>
         },
     }
@@ -129,15 +143,15 @@ fn scenarios(state: &State, send: &Send) -> Html {
         }
     });
     let option = |s: &Scenario| {
-        html! { <option value={s.id.clone()} selected={s.id == open} title={s.blurb.clone()}>{s.title.clone()}</option> }
+        html! { <option value={s.id.clone()} selected={s.id == open} title={said(&s.blurb)}>{said(&s.title)}</option> }
     };
     html! {
         <label class="select">
-            <span class="vh">{"Scenario"}</span>
-            <select aria-label="Scenario" onchange={onchange}>
+            <span class="vh">{t("Scenario")}</span>
+            <select aria-label={t("Scenario")} onchange={onchange}>
                 if foreign { <option value="" selected=true>{ if state.loaded.title.is_empty() { "…".to_string() } else { state.loaded.title.clone() } }</option> }
                 { for groups.iter().map(|(name, members)| html! {
-                    <optgroup label={name.clone()}>{ for members.iter().map(option) }</optgroup>
+                    <optgroup label={said(name)}>{ for members.iter().map(option) }</optgroup>
                 }) }
             </select>
         </label>

@@ -10,6 +10,7 @@ use super::speech;
 use super::tabs::when;
 use crate::state::{FileMsg, Msg, State};
 use crate::store::{Send, on};
+use crate::words::{said, t, tf};
 
 /// The tab's content.
 pub(crate) fn why(why: &Why, details: &Details, state: &State, now: At, send: &Send) -> Html {
@@ -21,11 +22,11 @@ pub(crate) fn why(why: &Why, details: &Details, state: &State, now: At, send: &S
         if !why.attempts.is_empty() { { scheduler::attempts(&why.attempts, state.ui.attempt, zero, now, send) } }
         if why.strip.len() > 1 { <section class="strip-of">{ strip(why) }</section> }
         { for why.speech.as_ref().map(|s| html! {
-            <section><h3>{"Who says so, and where"}</h3>{ speech::lanes(s, now, deadline) }{ for why.quote.as_ref().map(|q| quote(q, now, send)) }</section>
+            <section><h3>{t("Who says so, and where")}</h3>{ speech::lanes(s, now, deadline) }{ for why.quote.as_ref().map(|q| quote(q, now, send)) }</section>
         }) }
         if why.speech.is_none() { { for why.quote.as_ref().map(|q| html! { <section>{ quote(q, now, send) }</section> }) } }
-        if !why.chain.is_empty() { <section><h3>{"Back to the keystroke"}</h3>{ chain(&why.chain, now, zero, send) }</section> }
-        if !why.ends.is_empty() { <section data-voice="teacher"><h3>{"What would end it"}</h3>{ ends(&why.ends, send) }</section> }
+        if !why.chain.is_empty() { <section><h3>{t("Back to the keystroke")}</h3>{ chain(&why.chain, now, zero, send) }</section> }
+        if !why.ends.is_empty() { <section data-voice="teacher"><h3>{t("What would end it")}</h3>{ ends(&why.ends, send) }</section> }
         </>
     }
 }
@@ -33,17 +34,17 @@ pub(crate) fn why(why: &Why, details: &Details, state: &State, now: At, send: &S
 fn head(head: &WhyHead, now: At, send: &Send) -> Html {
     match head {
         WhyHead::Agreed => {
-            html! { <section><p>{"Spec and status agree. Nothing has to move."}</p></section> }
+            html! { <section><p>{t("Spec and status agree. Nothing has to move.")}</p></section> }
         }
         WhyHead::Moving(words) => html! { <section><p>{ rich(words, now, send) }</p></section> },
         WhyHead::Blocked(words) => {
             html! { <section class="blocker"><div class="teacher">{ rich(words, now, send) }</div></section> }
         }
         WhyHead::Silent { words, since, until } => html! {
-            <section class="nobody"><b>{ rich(words, now, send) }{format!(": {}", age(now.0.saturating_sub(since.0)))}</b>{ rich(until, now, send) }</section>
+            <section class="nobody"><b>{ rich(words, now, send) }{": "}{age(now.0.saturating_sub(since.0))}</b>{ rich(until, now, send) }</section>
         },
         WhyHead::NoLoop => html! {
-            <section><p>{"An object with no loop behind it: it is stored, and nothing acts on it."}</p></section>
+            <section><p>{t("An object with no loop behind it: it is stored, and nothing acts on it.")}</p></section>
         },
     }
 }
@@ -78,15 +79,15 @@ fn strip(why: &Why) -> Html {
         }
     };
     let mark = |(i, (w, name)): (usize, &(Who, String))| {
-        html! { <>{ who_at(*w, x(i), 12.0, 12.0) }<text x={format!("{:.1}", x(i) + nudge(i))} y="33" text-anchor={anchor(i)} style="font-size:10.5px">{name.clone()}</text></> }
+        html! { <>{ who_at(*w, x(i), 12.0, 12.0) }<text x={format!("{:.1}", x(i) + nudge(i))} y="33" text-anchor={anchor(i)} style="font-size:10.5px">{said(name)}</text></> }
     };
     let names: Vec<&str> = why.strip.iter().map(|(_, n)| n.as_str()).collect();
     let last = why.strip.len() - 1;
     let label = match &why.stops_at {
         Some(at) => {
-            format!("The chain: {}. It stops between the {} and the {at}.", names.join(", "), names[last])
+            tf!("The chain: {}. It stops between the {} and the {}.", names.join(", "), names[last], at)
         }
-        None => format!("The chain: {}.", names.join(", ")),
+        None => tf!("The chain: {}.", names.join(", ")),
     };
     html! {
         <svg class="speech" viewBox="0 0 372 40" role="img" aria-label={label}>
@@ -96,7 +97,7 @@ fn strip(why: &Why) -> Html {
                 html! {
                     <><path d={format!("M{a:.1} 12H{:.1}", b - 10.0)} style="stroke:var(--gap-over)" stroke-width="2" stroke-dasharray="3 2.5" />
                     <path d={format!("M{:.1} 6l12 12m0-12-12 12", b - 6.0)} style="stroke:var(--gap-over)" stroke-width="2.4" />
-                    <text class="over" x={format!("{:.1}", b + 8.0)} y="33" text-anchor="end" style="font-size:10.5px">{name.clone()}</text></>
+                    <text class="over" x={format!("{:.1}", b + 8.0)} y="33" text-anchor="end" style="font-size:10.5px">{said(name)}</text></>
                 }
             }) }
             { for why.strip.iter().enumerate().map(mark) }
@@ -111,16 +112,16 @@ pub(crate) fn quote(quote: &Quote, now: At, send: &Send) -> Html {
 
 fn chain(links: &[Link], now: At, zero: At, send: &Send) -> Html {
     let link = |(i, l): (usize, &Link)| {
-        let time = if i == 0 && l.key.is_none() { "now".to_string() } else { when(l.at, zero) };
+        let time = if i == 0 && l.key.is_none() { t("now").to_string() } else { when(l.at, zero) };
         html! {
             <li data-who={who_key(l.who)} class={classes!(l.key.is_some().then_some("key"))}>
                 <time>{time}</time>{ who(l.who) }
                 <div>
-                    if i > 0 { <span class="because">{"because"}</span> }
+                    if i > 0 { <span class="because">{t("because")}</span> }
                     { rich(&l.words, now, send) }{" "}{ for l.step.map(|n| step_link(n, send)) }
-                    { said(&l.said, now) }
+                    { place(&l.said, now) }
                     { for l.key.as_ref().map(|(file, line)| html! {
-                        <>{" "}<button class="link" onclick={on(send, Msg::File(FileMsg::Go(Some(file.clone()), *line, 1)))}>{"Show the line"}</button></>
+                        <>{" "}<button class="link" onclick={on(send, Msg::File(FileMsg::Go(Some(file.clone()), *line, 1)))}>{t("Show the line")}</button></>
                     }) }
                 </div>
             </li>
@@ -130,12 +131,13 @@ fn chain(links: &[Link], now: At, zero: At, send: &Send) -> Html {
 }
 
 /// Where Kubernetes itself says it; nothing for nobody, which the lanes show.
-fn said(said: &Said, now: At) -> Html {
+fn place(said: &Said, now: At) -> Html {
     let words = match said {
         Said::Field(object, path, value) => format!("{} {} · {path}: {value}", object.kind, object.name),
         Said::Event(object, reason, last) => {
-            format!(
-                "Event {reason} on {} {}, {} ago",
+            tf!(
+                "Event {} on {} {}, {} ago",
+                reason,
                 object.kind,
                 object.name,
                 age(now.0.saturating_sub(last.0))
@@ -150,12 +152,12 @@ fn said(said: &Said, now: At) -> Html {
 fn ends(ends: &[End], send: &Send) -> Html {
     let end = |e: &End| {
         let button = match &e.act {
-            EndAct::None => html! { <span class="strong">{e.label.clone()}</span> },
+            EndAct::None => html! { <span class="strong">{said(&e.label)}</span> },
             act => {
-                html! { <button class="btn btn-s" onclick={on(send, Msg::End(act.clone()))}>{e.label.clone()}</button> }
+                html! { <button class="btn btn-s" onclick={on(send, Msg::End(act.clone()))}>{said(&e.label)}</button> }
             }
         };
-        html! { <li>{button}<span>{e.then.clone()}</span></li> }
+        html! { <li>{button}<span>{said(&e.then)}</span></li> }
     };
     html! { <ul class="ends">{ for ends.iter().map(end) }</ul> }
 }

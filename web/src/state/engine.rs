@@ -109,7 +109,7 @@ impl State {
         self.hello = Some(Rc::new(hello));
         if !self.lesson_docs.is_empty() {
             let sources = (*self.lesson_docs).clone();
-            self.ask(Command::Lessons { sources, language: "en".into() }, todo);
+            self.ask(Command::Lessons { sources, language: self.ui.prefs.language.into() }, todo);
         }
         match self.kept.clone() {
             Some(save) => {

@@ -126,6 +126,18 @@ impl State {
         }
     }
 
+    /// Another language: the map and the open lesson are fetched in it.
+    pub(super) fn speaks(&mut self, language: &'static str, todo: &mut Vec<Effect>) {
+        self.ui.prefs.language = language;
+        todo.push(Effect::StorePrefs(self.ui.prefs.clone()));
+        todo.push(Effect::Look);
+        if self.course.take().is_some() || self.lesson().is_some() {
+            self.wanted = self.lesson().map(|l| l.id.clone());
+            self.translated = self.wanted.is_some();
+            todo.push(Effect::FetchCourse);
+        }
+    }
+
     /// Fetches the files of a lesson; without a map that first.
     pub(super) fn fetch_lesson(&mut self, id: String, todo: &mut Vec<Effect>) {
         let Some(course) = self.course.clone() else {
@@ -141,7 +153,13 @@ impl State {
     /// The files are handed over; then the lesson, the link into it or the stored run is opened.
     fn lesson_files(&mut self, id: &str, docs: Vec<Doc>, todo: &mut Vec<Effect>) {
         self.lesson_docs = Rc::new(docs.clone());
-        self.ask(Command::Lessons { sources: docs, language: "en".into() }, todo);
+        self.ask(Command::Lessons { sources: docs, language: self.ui.prefs.language.into() }, todo);
+        if std::mem::take(&mut self.translated) && self.lesson().is_some_and(|l| l.id == id) {
+            let moment = self.moment();
+            if let Some(save) = self.kept.clone() {
+                return self.ask(Command::Restore { save: save.to_string(), moment }, todo);
+            }
+        }
         if let Some(link) = self.again.take() {
             return self.ask(Command::LoadLink(link.to_string()), todo);
         }

@@ -3,10 +3,13 @@
 use std::rc::Rc;
 
 use crate::state::{SingleKeys, Speed};
+use crate::words::{ENGLISH, known};
 
 /// The person's choices.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prefs {
+    /// The language, `en` or `de`.
+    pub language: &'static str,
     /// Dark colours.
     pub dark: bool,
     /// The teacher speaks.
@@ -24,7 +27,7 @@ pub struct Prefs {
 impl Default for Prefs {
     fn default() -> Self {
         let (limit, speed, keys) = (300_000, Speed::default(), SingleKeys::On);
-        Prefs { dark: false, teacher: true, limit, speed, keys, scenario: Rc::from("") }
+        Prefs { language: ENGLISH, dark: false, teacher: true, limit, speed, keys, scenario: Rc::from("") }
     }
 }
 
@@ -50,8 +53,8 @@ impl Prefs {
         let (theme, teacher) =
             (if self.dark { "dark" } else { "light" }, if self.teacher { "on" } else { "off" });
         format!(
-            "theme={theme}\nteacher={teacher}\nlimit={}\nspeed={}\nkeys={keys}\nscenario={}\n",
-            self.limit, self.speed.0, self.scenario
+            "theme={theme}\nlang={}\nteacher={teacher}\nlimit={}\nspeed={}\nkeys={keys}\nscenario={}\n",
+            self.language, self.limit, self.speed.0, self.scenario
         )
     }
 
@@ -61,6 +64,7 @@ impl Prefs {
         for (key, value) in text.lines().filter_map(|l| l.split_once('=')) {
             match key {
                 "theme" => prefs.dark = value == "dark",
+                "lang" => prefs.language = known(value),
                 "teacher" => prefs.teacher = value != "off",
                 "limit" => prefs.limit = value.parse().unwrap_or(prefs.limit),
                 "speed" => prefs.speed = value.parse().map_or(prefs.speed, Speed),
@@ -86,6 +90,7 @@ mod tests {
     #[test]
     fn preferences_survive_the_storage_and_rubbish_does_not_hurt() {
         let mine = Prefs {
+            language: "de",
             dark: true,
             teacher: false,
             limit: 60_000,

@@ -58,6 +58,11 @@ impl State {
                 todo.push(Effect::Look);
             }
             Msg::Theme => self.prefer(|p| p.dark = !p.dark, todo),
+            Msg::Learn(language) => {
+                self.ui.open = None;
+                todo.push(Effect::Learn(language));
+            }
+            Msg::Speaks(language) => self.speaks(language, todo),
             Msg::Teacher => self.prefer(|p| p.teacher = !p.teacher, todo),
             Msg::Keys(keys) => self.prefer(|p| p.keys = keys, todo),
             Msg::Limit(millis) => {
