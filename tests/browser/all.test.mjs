@@ -18,3 +18,5 @@ await import("./keyboard.mjs");
 await import("./kubectl.mjs");
 await import("./looks.mjs");
 await import("./mended.mjs");
+await import("./german.mjs");
+await import("./course.mjs");

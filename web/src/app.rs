@@ -15,7 +15,7 @@ use crate::components::{
 use crate::effects;
 use crate::state::{KeyPress, Msg, Open, Phone, Prefs, State};
 use crate::store::{Send, on, use_store};
-use crate::words::{self, t};
+use crate::words::{self, t, w};
 
 /// The page.
 #[component]
@@ -77,7 +77,7 @@ fn skips(inert: bool) -> Html {
                 id => browser::focus(id),
             }
         });
-        html! { <a class="skip" href={format!("#{id}")} onclick={onclick}>{t(words)}</a> }
+        html! { <a class="skip" href={format!("#{id}")} onclick={onclick}>{w(words)}</a> }
     };
     html! {
         <nav aria-label={t("Skip to")} inert={inert}>
@@ -89,7 +89,7 @@ fn skips(inert: bool) -> Html {
 
 fn sides(state: &State, send: &Send) -> Html {
     let tab = |inspect: bool, words: &'static str| {
-        html! { <button role="tab" aria-selected={(state.ui.side_inspect == inspect).to_string()} onclick={on(send, Msg::Side(inspect))}>{t(words)}</button> }
+        html! { <button role="tab" aria-selected={(state.ui.side_inspect == inspect).to_string()} onclick={on(send, Msg::Side(inspect))}>{w(words)}</button> }
     };
     html! {
         <div class="side-tabs"><div class="tabs" role="tablist" aria-label={t("Side")}>{ tab(false, if state.lesson().is_some() { "Lesson" } else { "File" }) }{ tab(true, "Inspector") }</div></div>
@@ -98,7 +98,7 @@ fn sides(state: &State, send: &Send) -> Html {
 
 fn phone_tabs(state: &State, send: &Send) -> Html {
     let tab = |phone: Phone, words: &'static str| {
-        html! { <button role="tab" aria-selected={(state.ui.phone == phone).to_string()} onclick={on(send, Msg::Phone(phone))}>{t(words)}</button> }
+        html! { <button role="tab" aria-selected={(state.ui.phone == phone).to_string()} onclick={on(send, Msg::Phone(phone))}>{w(words)}</button> }
     };
     html! {
         <nav aria-label={t("Panels")}><div class="phone-tabs" role="tablist" aria-label={t("Panels")}>

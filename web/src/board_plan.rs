@@ -224,6 +224,11 @@ impl Plan {
         }
     }
 
+    /// Pods are too many for places of their own in the tree: cells draw them together, and a list names them.
+    pub fn is_crowded(&self) -> bool {
+        self.density == Density::Grain
+    }
+
     /// The items of the tree from above, for the arrow keys: rows with their level, pods on level 3.
     pub fn items(&self) -> Vec<(Item, u8)> {
         let mut items = Vec::new();
@@ -231,7 +236,7 @@ impl Plan {
             if let Some(row) = &line.row {
                 items.push((Item::Row(row.id), line.depth));
             }
-            if !line.folded {
+            if !line.folded && !self.is_crowded() {
                 let pods = line.cells.iter().flat_map(|c| &c.pods);
                 items.extend(pods.map(|p| (Item::Pod(p.id), 3)));
             }
@@ -292,7 +297,7 @@ impl Plan {
             if let Some(row) = &line.row {
                 names.push((Item::Row(row.id), vec![row.object.name.as_str()]));
             }
-            if !line.folded {
+            if !line.folded && !self.is_crowded() {
                 let pods = line.cells.iter().flat_map(|c| &c.pods);
                 names
                     .extend(pods.map(|p| (Item::Pod(p.id), vec![p.suffix.as_str(), p.object.name.as_str()])));

@@ -7,9 +7,11 @@
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::fmt::Display;
 
 use kubestep_protocol::{Rich, Span};
+use yew::prelude::*;
+use yew::virtual_dom::VText;
 
 /// How many sentences are remembered before the memory is emptied.
 const REMEMBERED: usize = 4000;
@@ -17,6 +19,8 @@ const REMEMBERED: usize = 4000;
 const SPAN: u32 = 0xE000;
 /// Around words that carry a sentence.
 const STRONG: char = '*';
+/// With fewer letters than this a pattern says little of what stands in its gaps.
+const FEW: usize = 6;
 /// The language that needs no table.
 pub const ENGLISH: &str = "en";
 /// The languages there are.
@@ -30,7 +34,7 @@ pub struct Table {
     /// Texts with gaps, those with the most words first.
     open: Vec<(Vec<&'static str>, &'static str)>,
     /// What was looked up.
-    known: RefCell<BTreeMap<String, Option<String>>>,
+    known: RefCell<Vec<(String, Option<String>)>>,
 }
 
 thread_local! {
@@ -53,6 +57,7 @@ pub(crate) fn spoken(wished: &str) -> &'static str {
 }
 
 /// The words for an English text of the page.
+#[inline(never)]
 pub(crate) fn t(english: &'static str) -> &'static str {
     TABLE.with(Cell::get).and_then(|table| table.whole(english)).unwrap_or(english)
 }
@@ -63,19 +68,48 @@ pub(crate) const fn n(english: &'static str) -> &'static str {
 }
 
 /// A text of the page with its gaps filled.
-pub(crate) fn fill(english: &'static str, with: &[String]) -> String {
-    filled(t(english), with)
+#[inline(never)]
+pub(crate) fn fill(english: &'static str, with: &[&dyn Display]) -> String {
+    let with: Vec<String> = with.iter().map(ToString::to_string).collect();
+    filled(t(english), &with)
 }
 
 /// `tf!("Hint {}.", 3)`: a text of the page with what differs in it.
 macro_rules! tf {
     ($english:literal, $($with:expr),+ $(,)?) => {
-        $crate::words::fill($english, &[$($with.to_string()),+])
+        $crate::words::fill($english, &[$(&$with as &dyn std::fmt::Display),+])
     };
 }
 pub(crate) use tf;
 
+/// The same as a part of the picture.
+macro_rules! wf {
+    ($english:literal, $($with:expr),+ $(,)?) => {
+        $crate::words::drawn($crate::words::fill($english, &[$(&$with as &dyn std::fmt::Display),+]))
+    };
+}
+pub(crate) use wf;
+
+/// [`t`] as a part of the picture.
+#[inline(never)]
+pub(crate) fn w(english: &'static str) -> Html {
+    VText::new(t(english)).into()
+}
+
+/// [`said`] as a part of the picture.
+#[inline(never)]
+pub(crate) fn ws(text: &str) -> Html {
+    drawn(said(text))
+}
+
+/// A text as a part of the picture.
+#[inline(never)]
+pub(crate) fn drawn(text: String) -> Html {
+    VText::new(text).into()
+}
+
 /// A text of the simulator, or one of the page that comes as a parameter.
+#[inline(never)]
 pub(crate) fn said(text: &str) -> String {
     TABLE.with(Cell::get).and_then(|table| table.sentence(text)).unwrap_or_else(|| text.to_string())
 }
@@ -92,25 +126,29 @@ impl Table {
     /// Reads a file of words; it stays for as long as the page.
     pub fn read(text: String) -> Table {
         let text: &'static str = Box::leak(text.into_boxed_str());
-        let mut table = Table { exact: Vec::new(), open: Vec::new(), known: RefCell::new(BTreeMap::new()) };
+        let mut table = Table { exact: Vec::new(), open: Vec::new(), known: RefCell::default() };
         let mut english = "";
         for line in text.lines() {
             if let Some(words) = line.strip_prefix("> ") {
                 english = words;
             } else if let Some(words) = line.strip_prefix("< ") {
-                match english.contains("{}") {
-                    true => table.open.push((english.split("{}").collect(), words)),
-                    false => table.exact.push((english, words)),
-                }
+                table.put(english, words);
             }
         }
-        // A text of the page with gaps is looked up whole, too.
-        let whole: Vec<(&str, &str)> = text.split("\n> ").filter_map(pair).collect();
-        table.exact.extend(whole.into_iter().filter(|(e, _)| e.contains("{}")));
-        table.exact.sort_unstable();
-        let letters = |parts: &[&str]| parts.iter().map(|p| p.len()).sum::<usize>();
-        table.open.sort_by_key(|(parts, _)| std::cmp::Reverse(letters(parts)));
         table
+    }
+
+    /// Every text is put where it belongs: there is no need to sort them.
+    fn put(&mut self, english: &'static str, words: &'static str) {
+        let at = self.exact.partition_point(|(e, _)| *e < english);
+        self.exact.insert(at, (english, words));
+        if english.contains("{}") {
+            let parts: Vec<&'static str> = english.split("{}").collect();
+            let letters = |parts: &[&str]| parts.iter().map(|p| p.len()).sum::<usize>();
+            let many = letters(&parts);
+            let at = self.open.partition_point(|(other, _)| letters(other) >= many);
+            self.open.insert(at, (parts, words));
+        }
     }
 
     /// Every English text in it with its words.
@@ -128,15 +166,18 @@ impl Table {
         if !text.bytes().any(|b| b.is_ascii_alphabetic()) {
             return None;
         }
-        if let Some(known) = self.known.borrow().get(text) {
-            return known.clone();
+        let place = |known: &[(String, Option<String>)]| known.partition_point(|(t, _)| t.as_str() < text);
+        let at = place(&self.known.borrow());
+        if let Some((_, words)) = self.known.borrow().get(at).filter(|(t, _)| t == text) {
+            return words.clone();
         }
         let found = self.once(text).or_else(|| self.in_parts(text));
         let mut known = self.known.borrow_mut();
         if known.len() >= REMEMBERED {
             known.clear();
         }
-        known.insert(text.into(), found.clone());
+        let at = at.min(known.len());
+        known.insert(at, (text.into(), found.clone()));
         found
     }
 
@@ -147,14 +188,19 @@ impl Table {
             Some(words) if !inner.contains("{}") => words.to_string(),
             _ => self.open.iter().find_map(|(parts, words)| {
                 let with = gaps(parts, inner)?;
-                let with: Vec<String> =
-                    with.into_iter().map(|w| self.whole(w).unwrap_or(w).to_string()).collect();
+                let with: Vec<String> = with.into_iter().map(|w| self.listed(w)).collect();
                 Some(filled(words, &with))
             })?,
         };
         let start = text.len() - text.trim_start().len();
         let end = text.trim_end().len();
         Some(format!("{}{words}{}", &text[..start], &text[end.max(start)..]))
+    }
+
+    /// What stands in a gap: words of the table, one or a list of them, or what is the same in every language.
+    fn listed(&self, text: &str) -> String {
+        let one = |word: &str| self.whole(word).unwrap_or(word).to_string();
+        text.split(", ").map(one).collect::<Vec<_>>().join(", ")
     }
 
     /// Sentence by sentence; of one that is not known, its halves, if all of them are.
@@ -183,12 +229,6 @@ impl Table {
         let words = self.sentence(&flat(text))?;
         Some(unflat(&words, text))
     }
-}
-
-/// The English and the words of a block of the table.
-fn pair(block: &'static str) -> Option<(&'static str, &'static str)> {
-    let (english, rest) = block.split_once("\n< ")?;
-    Some((english.strip_prefix("> ").unwrap_or(english), rest.lines().next()?))
 }
 
 /// A text with its gaps filled: `{}` in their order, `{2}` by number.
@@ -227,8 +267,15 @@ fn gaps<'t>(parts: &[&str], text: &'t str) -> Option<Vec<&'t str>> {
         rest = &rest[at + part.len()..];
     }
     found.push(rest);
-    // A gap is never more than a part of one sentence.
-    found.iter().all(|f| !f.is_empty() && !f.contains(". ")).then_some(found)
+    // A gap is never more than a part of one sentence, and beside few letters never more than a word.
+    let letters = parts.iter().flat_map(|p| p.bytes()).filter(u8::is_ascii_alphabetic).count();
+    let last = found.len() - 1;
+    let weak = letters < FEW && parts[0].is_empty();
+    let fits = |(i, gap): (usize, &&str)| {
+        let ends = i < last && gap.ends_with('.');
+        !(gap.is_empty() || ends || gap.contains(". ") || weak && gap.contains(' '))
+    };
+    found.iter().enumerate().all(fits).then_some(found)
 }
 
 /// A text cut behind these marks, each piece with the blank that follows it.

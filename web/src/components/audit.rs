@@ -7,25 +7,25 @@ use super::glyph::who;
 use super::rich::step_link;
 use super::tabs::when;
 use crate::store::Send;
-use crate::words::{said, t};
+use crate::words::{t, w, ws};
 
 /// The rows, newest first.
 pub(crate) fn audit(rows: &[AuditRow], zero: At, send: &Send) -> Html {
     if rows.is_empty() {
-        return html! { <p class="silence">{t("Nobody has asked for anything about this object.")}</p> };
+        return html! { <p class="silence">{w("Nobody has asked for anything about this object.")}</p> };
     }
     let row = |r: &AuditRow| {
         html! {
             <li>
                 <span class={classes!((r.code >= 400).then_some("type-w"))}>{format!("{} {}", r.code, if r.code < 400 { "ok" } else { "no" })}</span>
                 <b>{ who(r.who) }{" "}{r.agent.clone()}{": "}{r.verb.clone()}</b><span class="n">{when(r.at, zero)}</span>
-                <span class="said">{said(&r.words)}{" "}{ step_link(r.step, send) }</span>
+                <span class="said">{ws(&r.words)}{" "}{ step_link(r.step, send) }</span>
             </li>
         }
     };
     html! {
         <>
-        <p class="label" style="margin-bottom:6px">{t("Every request about this object, newest first: another record than the object itself.")}</p>
+        <p class="label" style="margin-bottom:6px">{w("Every request about this object, newest first: another record than the object itself.")}</p>
         <ul class="events" aria-label={t("Audit")}>{ for rows.iter().map(row) }</ul>
         </>
     }

@@ -8,6 +8,7 @@ use kubestep_protocol::*;
 use yew::prelude::*;
 
 use super::gap::{ring, slots};
+use super::grains::{Grains, PodList};
 use super::menu::{Entry, Menu};
 use super::pod::{Crowd, PodCard};
 use super::rich::rich;
@@ -15,7 +16,7 @@ use crate::board_plan::{self, Cell, Density, Line, Plan, Walk, Wire};
 use crate::browser;
 use crate::state::{self, Ghosts, Item, Msg, Open, SingleKeys};
 use crate::store::{Send, on, use_send};
-use crate::words::{said, said_rich, t, tf};
+use crate::words::{said, said_rich, t, tf, w, wf, ws};
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct Props {
@@ -64,7 +65,10 @@ pub(crate) fn Board(props: &Props) -> Html {
         nodes: &plan.nodes,
         density: plan.density,
         tab: chosen
-            .or_else(|| selected_item(&props.frame, props.selected.as_ref()))
+            .or_else(|| {
+                selected_item(&props.frame, props.selected.as_ref())
+                    .filter(|i| items.iter().any(|(x, _)| x == i))
+            })
             .or(items.first().map(|i| i.0)),
         send: &send,
     };
@@ -75,6 +79,7 @@ pub(crate) fn Board(props: &Props) -> Html {
         html! { <div class={class} style={format!("grid-column:{};grid-row:1 / span {}", i + 2, last)} /> }
     });
     html! {
+        <>
         <div class="board" style={style} data-density={(plan.density as u8 + 1).to_string()}>
             { for boxes }
             { heads(&plan, &around) }
@@ -82,11 +87,13 @@ pub(crate) fn Board(props: &Props) -> Html {
                 { for plan.lines.iter().enumerate().map(|(i, l)| line(l, i + 2, &around)) }
                 if plan.others > 0 { { others(plan.others, plan.lines.len() + 2, &around) } }
                 if plan.lines.is_empty() {
-                    <div class="row" role="none" style="grid-row:2"><div class="own" role="treeitem" aria-level="1" tabindex="0"><b>{t("No objects yet.")}</b><br />
-                        <span class="label wraps">{t("Write a file and apply it, or choose a scenario. The nodes are ready.")}</span></div></div>
+                    <div class="row" role="none" style="grid-row:2"><div class="own" role="treeitem" aria-level="1" tabindex="0"><b>{w("No objects yet.")}</b><br />
+                        <span class="label wraps">{w("Write a file and apply it, or choose a scenario. The nodes are ready.")}</span></div></div>
                 }
             </div>
         </div>
+        if plan.is_crowded() { <PodList frame={props.frame.clone()} selected={props.selected.clone()} /> }
+        </>
     }
 }
 
@@ -164,10 +171,10 @@ fn heads(plan: &Plan, around: &Around<'_>) -> Html {
     html! {
         <div role="group" aria-label={t("Nodes")} style="display:contents">
             <div class="boardhead" style="grid-row:1;grid-column:1">
-                <div class="pairgrid label"><span>{"spec"}</span><span /><span>{"status"}</span><span>{t("gap age")}</span></div>
+                <div class="pairgrid label"><span>{"spec"}</span><span /><span>{"status"}</span><span>{w("gap age")}</span></div>
             </div>
             <div class="nodehead" style="grid-row:1;grid-column:2;padding:6px 2px;text-align:center">
-                <span class="label" style="white-space:normal">{t("not scheduled")}</span>
+                <span class="label" style="white-space:normal">{w("not scheduled")}</span>
                 <b style="font-family:var(--font-ui)">{plan.unscheduled}</b>
             </div>
             { for plan.nodes.iter().enumerate().map(|(i, n)| node(n, i + 3, around)) }
@@ -248,7 +255,7 @@ fn line(line: &Line, grid_row: usize, around: &Around<'_>) -> Html {
 fn orphans() -> Html {
     html! {
         <div class="own" role="none" data-depth="1">
-            <div class="kind"><span>{t("Pods")}</span></div><div class="name">{t("nobody owns")}</div>
+            <div class="kind"><span>{w("Pods")}</span></div><div class="name">{w("nobody owns")}</div>
         </div>
     }
 }
@@ -272,7 +279,7 @@ fn own(row: &Row, line: &Line, around: &Around<'_>) -> Html {
             tabindex={if around.tab == Some(item) { "0" } else { "-1" }} data-depth={line.depth.to_string()}
             onfocus={Callback::from(move |_| focus.emit(Msg::Focused(item)))} onclick={on(around.send, choose.clone())} onkeydown={enter(around.send, choose)}>
             <div class="kind"><span>{row.object.kind.clone()}</span><span class="tag cut" title={tag.clone()}>{tag.clone()}</span>
-                if line.folded { <span class="tag">{t("▸ folded")}</span> }</div>
+                if line.folded { <span class="tag">{w("▸ folded")}</span> }</div>
             <div class="name" title={row.object.name.clone()}>{row.object.name.clone()}</div>
             { measures(row, around) }
         </div>
@@ -284,14 +291,14 @@ fn measures(row: &Row, around: &Around<'_>) -> Html {
         && row.want.is_none()
     {
         return html! {
-            <div class="svcgrid"><span class="selector cut" title={selector.clone()}>{selector.clone()}</span>{ for row.slots.map(slots) }<span>{said(&row.has)}</span></div>
+            <div class="svcgrid"><span class="selector cut" title={selector.clone()}>{selector.clone()}</span>{ for row.slots.map(slots) }<span>{ws(&row.has)}</span></div>
         };
     }
     html! {
         <div class="pairgrid">
-            <span class="want">{ for row.want.map(|n| html! { <>{n}<span class="vh">{" "}{t("wanted")}</span></> }) }</span>
+            <span class="want">{ for row.want.map(|n| html! { <>{n}<span class="vh">{" "}{w("wanted")}</span></> }) }</span>
             { match row.slots { Some(s) => slots(s), None => html! { <span /> } } }
-            <span class={classes!("has", if row.has.chars().count() > SHORT { "long" } else { "cut" })} title={said(&row.has)}>{said(&row.has)}</span>
+            <span class={classes!("has", if row.has.chars().count() > SHORT { "long" } else { "cut" })} title={said(&row.has)}>{ws(&row.has)}</span>
             if row.gap.is_some() || row.want.is_some() { { ring(row.gap.as_ref(), around.now, around.props.limit) } }
         </div>
     }
@@ -320,9 +327,9 @@ fn cell(cell: &Cell, column: usize, line: &Line, around: &Around<'_>) -> Html {
     if let Some(members) = cell.members.filter(|m| m.ready + m.not_ready > 0) {
         return html! {
             <div class="cell svc-cell">
-                if members.ready > 0 { {tf!("{} ready", members.ready)} }
+                if members.ready > 0 { {wf!("{} ready", members.ready)} }
                 if members.ready > 0 && members.not_ready > 0 { <br /> }
-                if members.not_ready > 0 { {tf!("{} not", members.not_ready)} }
+                if members.not_ready > 0 { {wf!("{} not", members.not_ready)} }
                 { for wires }
             </div>
         };
@@ -345,6 +352,9 @@ fn cell(cell: &Cell, column: usize, line: &Line, around: &Around<'_>) -> Html {
 fn pods(cell: &Cell, node: String, around: &Around<'_>) -> Html {
     let head = &around.props.frame.head;
     let selected = around.props.selected.clone();
+    if around.density == Density::Grain {
+        return html! { <Grains pods={cell.pods.clone()} selected={selected} node={node} /> };
+    }
     if around.density != Density::Card {
         let tab = if let Some(Item::Pod(id)) = around.tab { Some(id) } else { None };
         return html! { <Crowd pods={cell.pods.clone()} density={around.density} selected={selected} tab={tab} node={node} /> };

@@ -8,7 +8,7 @@ use yew::prelude::*;
 use super::menu::{Entry, Menu};
 use crate::state::{FileMsg, Msg};
 use crate::store::{on, use_send};
-use crate::words::{t, tf};
+use crate::words::{t, tf, w};
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct Props {
@@ -41,7 +41,7 @@ pub(crate) fn BreakMenu(props: &Props) -> Html {
         <Menu name={t("Break it")} key_name="break" small={t("each one edits your file; Apply is still yours to press")} entries={entries}>
             <footer>
                 <span class="grow">{words}</span>
-                <button class="btn btn-s" disabled={!props.undo} onclick={on(&send, Msg::File(FileMsg::Unbreak))}>{t("Undo the last one")}</button>
+                <button class="btn btn-s" disabled={!props.undo} onclick={on(&send, Msg::File(FileMsg::Unbreak))}>{w("Undo the last one")}</button>
             </footer>
         </Menu>
     }

@@ -14,7 +14,7 @@ use super::rich::rich;
 use super::terminal::Terminal;
 use crate::state::{Msg, Open, State, View};
 use crate::store::{Send, on, use_send};
-use crate::words::{t, tf};
+use crate::words::{t, w, wf};
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct Props {
@@ -32,7 +32,7 @@ pub(crate) fn Cluster(props: &Props) -> Html {
     let ui = &state.ui;
     html! {
         <section class="pane cluster" id="cluster" tabindex="-1" aria-label={t("Cluster")}>
-            <h2 class="vh">{t("The cluster")}</h2>
+            <h2 class="vh">{w("The cluster")}</h2>
             { head(state, &send) }
             <div class="stage scroll">
                 { match &state.frame {
@@ -46,8 +46,8 @@ pub(crate) fn Cluster(props: &Props) -> Html {
                     },
                     Some(frame) => html! {
                         <>
-                        <div class="teacher answer"><b>{t("Which loop is getting nowhere?")}</b>{" "}
-                            { if frame.head.nowhere.is_empty() { html! { {t("None: each does its part, or has nothing to do.")} } }
+                        <div class="teacher answer"><b>{w("Which loop is getting nowhere?")}</b>{" "}
+                            { if frame.head.nowhere.is_empty() { html! { {w("None: each does its part, or has nothing to do.")} } }
                               else { rich(&frame.head.nowhere, frame.head.now, &send) } }
                         </div>
                         <Loops frame={frame.clone()} />
@@ -66,7 +66,7 @@ fn head(state: &State, send: &Send) -> Html {
     let view = |view: View, words: &'static str, key: &'static str| {
         html! {
             <button aria-pressed={(ui.view == view).to_string()} aria-keyshortcuts={key} title={format!("{} ({key})", t(words))}
-                onclick={on(send, Msg::View(view))}>{t(words)}</button>
+                onclick={on(send, Msg::View(view))}>{w(words)}</button>
         }
     };
     let faults = ui.open == Some(Open::Faults);
@@ -77,13 +77,13 @@ fn head(state: &State, send: &Send) -> Html {
             <span class="grow" />
             if state.frame.as_ref().is_some_and(|f| f.head.what_if) {
                 <span class="what-if" title={t("The API server's check of immutable selectors is off: real Kubernetes refuses this. Stray pods stop at 20 a ReplicaSet; that bound is ours.")}>
-                    {t("what if: no selector check")}</span>
+                    {w("what if: no selector check")}</span>
             }
             { limits(ui.prefs.limit, send) }
-            <button class="btn btn-s hide-p" onclick={on(send, Msg::Act(Command::Node(NodeAct::Add)))}>{t("+ node")}</button>
+            <button class="btn btn-s hide-p" onclick={on(send, Msg::Act(Command::Node(NodeAct::Add)))}>{w("+ node")}</button>
             <span class="anchor">
                 <button class="btn btn-s" id="open-faults" aria-haspopup="menu" aria-expanded={faults.to_string()}
-                    onclick={on(send, Msg::Open(Open::Faults))}>{t("Faults")}{ if any { " ✦" } else { "" } }</button>
+                    onclick={on(send, Msg::Open(Open::Faults))}>{w("Faults")}{ if any { " ✦" } else { "" } }</button>
                 if faults { { fault_menu(state) } }
             </span>
         </div>
@@ -124,7 +124,7 @@ fn limits(limit: u64, send: &Send) -> Html {
         }
     });
     let option = |m: &u64| {
-        html! { <option value={m.to_string()} selected={m * 60_000 == limit}>{tf!("my limit: {}", age(m * 60_000))}</option> }
+        html! { <option value={m.to_string()} selected={m * 60_000 == limit}>{wf!("my limit: {}", age(m * 60_000))}</option> }
     };
     let name = t("Tell me when a gap is older than");
     html! {
@@ -141,9 +141,9 @@ fn loading(state: &State) -> Html {
     };
     html! {
         <ul class="loading" aria-label={t("Loading")}>
-            <li><span class="yes" aria-hidden="true">{"✓"}</span><span>{t("Page")}</span><span class="meter"><i style="width:100%" /></span><span class="label">{t("there")}</span></li>
-            <li><span aria-hidden="true" /><span>{t(words)}</span><span class="meter"><i style={format!("width:{width}")} /></span><span class="label">{t("starting")}</span></li>
-            <li><span aria-hidden="true" /><span>{t("Editor, when you use it")}</span><span class="meter" /><span class="label">{t("later")}</span></li>
+            <li><span class="yes" aria-hidden="true">{"✓"}</span><span>{w("Page")}</span><span class="meter"><i style="width:100%" /></span><span class="label">{w("there")}</span></li>
+            <li><span aria-hidden="true" /><span>{w(words)}</span><span class="meter"><i style={format!("width:{width}")} /></span><span class="label">{w("starting")}</span></li>
+            <li><span aria-hidden="true" /><span>{w("Editor, when you use it")}</span><span class="meter" /><span class="label">{w("later")}</span></li>
         </ul>
     }
 }

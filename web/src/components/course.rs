@@ -7,7 +7,7 @@ use yew::prelude::*;
 use super::sheet::Sheet;
 use crate::state::{CourseEntry, LessonMsg, Msg, State};
 use crate::store::{Send, on, use_send};
-use crate::words::{t, tf};
+use crate::words::{t, w, wf};
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct Props {
@@ -20,7 +20,7 @@ pub(crate) fn CourseDialog(props: &Props) -> Html {
     let send = use_send();
     let state = &props.state;
     let content = match &state.course {
-        None => html! { <p class="label">{t("The lessons are on their way…")}</p> },
+        None => html! { <p class="label">{w("The lessons are on their way…")}</p> },
         Some(course) => html! {
             <>
             { go_on(state, &send) }
@@ -39,9 +39,9 @@ fn go_on(state: &State, send: &Send) -> Html {
         Some(entry) => html! {
             <p class="course-go"><button class="btn btn-solid" onclick={on(send, Msg::Lesson(LessonMsg::Start(entry.id.clone())))}>
                 { if done == 0 && state.progress.last.is_empty() { t("Start") } else { t("Continue where I left") } }</button>
-                <span>{entry.title.clone()}<span class="label">{" · "}{tf!("{} of {} solved", done, all)}</span></span></p>
+                <span>{entry.title.clone()}<span class="label">{" · "}{wf!("{} of {} solved", done, all)}</span></span></p>
         },
-        None => html! { <p class="course-go">{tf!("All {} are solved.", all)}</p> },
+        None => html! { <p class="course-go">{wf!("All {} are solved.", all)}</p> },
     }
 }
 
@@ -77,8 +77,8 @@ fn lesson(entry: &CourseEntry, state: &State, send: &Send) -> Html {
         <li class={classes!(done.then_some("done"))}>
             <span class="tick" aria-hidden="true">{ if done { "✓" } else { "" } }</span>
             <button class="link" aria-current={here.then_some("step")} onclick={on(send, Msg::Lesson(LessonMsg::Start(entry.id.clone())))}>{entry.title.clone()}</button>
-            <small>{tf!("{} min", entry.minutes)}{ if done { format!(", {}", t("solved")) } else { String::new() } }</small>
-            if !open.is_empty() { <span class="label needs">{tf!("builds on {}", open.join(", "))}</span> }
+            <small>{wf!("{} min", entry.minutes)}{ if done { format!(", {}", t("solved")) } else { String::new() } }</small>
+            if !open.is_empty() { <span class="label needs">{wf!("builds on {}", open.join(", "))}</span> }
         </li>
     }
 }

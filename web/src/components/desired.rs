@@ -13,7 +13,7 @@ use super::resizer::Resizer;
 use super::rich::rich;
 use crate::state::{Column, File, FileMsg, Health, LessonMsg, Msg, Open, State};
 use crate::store::{Send, on, use_send};
-use crate::words::{fill, n, said, t, tf};
+use crate::words::{fill, n, t, tf, w, wf, ws};
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct Props {
@@ -30,7 +30,7 @@ pub(crate) fn Desired(props: &Props) -> Html {
     let file: Rc<str> = Rc::from(format!("{}/{}", state.loaded.scenario, front.name));
     html! {
         <section class="pane desired" aria-label={t("Desired: your files")} data-file={front.name.to_string()}>
-            <h2 class="vh">{t("Your files")}</h2>
+            <h2 class="vh">{w("Your files")}</h2>
             <Resizer column={Column::Desired} width={state.ui.widths.0} />
             { tabs(state, &send) }
             if state.ui.lesson && state.lesson().is_some() {
@@ -82,11 +82,11 @@ fn tabs(state: &State, send: &Send) -> Html {
         <div class="pane-head" style="padding:0 8px 0 0">
             <div class="tabs filetabs" role="tablist" aria-label={t("Files")}>
                 if state.lesson().is_some() {
-                    <button role="tab" aria-selected={lesson.to_string()} onclick={on(send, Msg::Lesson(LessonMsg::Front(true)))}>{t("Lesson")}</button>
+                    <button role="tab" aria-selected={lesson.to_string()} onclick={on(send, Msg::Lesson(LessonMsg::Front(true)))}>{w("Lesson")}</button>
                 }
                 { for state.ui.files.iter().enumerate().map(tab) }</div>
             <span class="grow" />
-            if state.frame.as_ref().is_some_and(|f| f.head.what_if) { <span class="what-if">{t("what if")}</span> }
+            if state.frame.as_ref().is_some_and(|f| f.head.what_if) { <span class="what-if">{w("what if")}</span> }
             <button class="btn btn-bare btn-s" aria-label={t("New file")} title={t("New file")} onclick={on(send, Msg::File(FileMsg::New))}>{"+"}</button>
             <span class="anchor">
                 <button class="btn btn-bare btn-s" id="open-file" aria-label={t("File: name, close")} title={t("File: name, close")} aria-haspopup="dialog"
@@ -103,7 +103,7 @@ fn problems(file: &File, send: &Send) -> Html {
         let words = if file.checked.is_some() { t("Reading…") } else { "" };
         return html! { <div class="strip" role="group" aria-label={t("Problems")}><span class="grow">{words}</span></div> };
     };
-    let leave = html! { <span class="label hide-p">{t("Esc, Tab to leave")}</span> };
+    let leave = html! { <span class="label hide-p">{w("Esc, Tab to leave")}</span> };
     let Some(first) = checked.problems.first() else {
         let words = if file.text.trim().is_empty() {
             t("Nothing in this file yet.")
@@ -120,7 +120,7 @@ fn problems(file: &File, send: &Send) -> Html {
     let remedy = first.remedy.as_ref().map(|edit| {
         html! {
             <div class="strip-note teacher"><span>{ rich(&edit.words, At(0), send) }{" "}
-                <button class="link" onclick={on(send, Msg::File(FileMsg::Remedy(edit.clone())))}>{t("Change it")}</button></span></div>
+                <button class="link" onclick={on(send, Msg::File(FileMsg::Remedy(edit.clone())))}>{w("Change it")}</button></span></div>
         }
     });
     html! {
@@ -129,7 +129,7 @@ fn problems(file: &File, send: &Send) -> Html {
             <span class="pos">{format!("{}:{}", place.line, place.column)}</span>
             <span class="grow whole">{first.message.clone()}</span>
             if !more.is_empty() { <span class="label nowrap">{more}</span> }
-            <button class="btn btn-s" onclick={on(send, Msg::File(FileMsg::Go(None, place.line, place.column)))}>{t("Go to line")}</button>
+            <button class="btn btn-s" onclick={on(send, Msg::File(FileMsg::Go(None, place.line, place.column)))}>{w("Go to line")}</button>
         </div>
         { for remedy }
         </>
@@ -150,16 +150,16 @@ fn note(file: &File, now: At, send: &Send) -> Html {
 
 fn would_change(file: &File, now: At) -> Html {
     let Some(checked) = file.fresh() else {
-        return html! { <div class="strip"><span class="label nowrap">{t("Would change")}</span></div> };
+        return html! { <div class="strip"><span class="label nowrap">{w("Would change")}</span></div> };
     };
     let refused = checked.problems.iter().any(|p| p.severity == Severity::Error);
     let words = match (checked.changes.first(), checked.applied) {
-        _ if refused => html! { <span class="grow">{t("nothing: it would be refused")}</span> },
+        _ if refused => html! { <span class="grow">{w("nothing: it would be refused")}</span> },
         (None, Some(at)) => {
             let ago = age_short(now.0.saturating_sub(at.0));
-            html! { <span class="grow">{tf!("nothing: this is what you applied {} ago", ago)}</span> }
+            html! { <span class="grow">{wf!("nothing: this is what you applied {} ago", ago)}</span> }
         }
-        (None, None) => html! { <span class="grow">{t("nothing")}</span> },
+        (None, None) => html! { <span class="grow">{w("nothing")}</span> },
         (Some(first), _) if objects(&checked.counts) < 2 => {
             html! { <>{ change(first) }{ more(checked.changes.len()) }</> }
         }
@@ -168,7 +168,7 @@ fn would_change(file: &File, now: At) -> Html {
             html! { <span class="grow cut" title={words.clone()}>{words}</span> }
         }
     };
-    html! { <div class="strip"><span class="label nowrap">{t("Would change")}</span>{words}</div> }
+    html! { <div class="strip"><span class="label nowrap">{w("Would change")}</span>{words}</div> }
 }
 
 /// How many objects would not stay as they are.
@@ -186,7 +186,7 @@ fn counted(counts: &Counts) -> String {
         (counts.unread, n("{} not compared")),
     ];
     let words: Vec<String> =
-        parts.iter().filter(|(n, _)| *n > 0).map(|(n, w)| fill(w, &[n.to_string()])).collect();
+        parts.iter().filter(|(n, _)| *n > 0).map(|(n, words)| fill(words, &[n])).collect();
     words.join(", ")
 }
 
@@ -208,7 +208,7 @@ fn more(n: usize) -> Html {
     if n < 2 {
         html! {}
     } else {
-        html! { <span class="label nowrap">{tf!("and {} more", n - 1)}</span> }
+        html! { <span class="label nowrap">{wf!("and {} more", n - 1)}</span> }
     }
 }
 
@@ -227,12 +227,12 @@ fn apply_bar(state: &State, front: &File, send: &Send) -> Html {
         <div class="applybar">
             <button class="btn btn-solid" id="apply" aria-keyshortcuts="Control+Enter" title={title} aria-busy={sending.to_string()}
                 disabled={!ready} onclick={on(send, Msg::File(FileMsg::Apply))}>
-                {t("Apply")}<kbd aria-hidden="true">{ if past { t("new timeline") } else { t("Ctrl ⏎") } }</kbd>
+                {w("Apply")}<kbd aria-hidden="true">{ if past { t("new timeline") } else { t("Ctrl ⏎") } }</kbd>
             </button>
             <button class="btn" id="break-it" aria-haspopup="menu" aria-expanded={open.to_string()} style="height:32px" disabled={!ready}
-                onclick={on(send, Msg::Open(Open::Break))}>{t("Break it")}{" "}<span aria-hidden="true">{"▾"}</span></button>
+                onclick={on(send, Msg::Open(Open::Break))}>{w("Break it")}{" "}<span aria-hidden="true">{"▾"}</span></button>
             <span class="grow" />
-            <button class="btn btn-bare btn-s" disabled={!changed} onclick={on(send, Msg::File(FileMsg::Reset))}>{t("Reset file")}</button>
+            <button class="btn btn-bare btn-s" disabled={!changed} onclick={on(send, Msg::File(FileMsg::Reset))}>{w("Reset file")}</button>
             if open {
                 <BreakMenu items={state.breaks.clone()} file={front.name.clone()} undo={!front.before.is_empty()}
                     waiting={state.waits_for(|c| matches!(c, Command::BreakMenu { .. }))} />
@@ -245,13 +245,13 @@ fn apply_out(state: &State, send: &Send) -> Html {
     let Some(out) = state.frame.as_ref().and_then(|f| f.head.apply.clone()) else {
         return html! {
             <div class="applyout" role="region" aria-label={t("Apply output")} tabindex="0">
-                <span class="label" style="align-self:start">{t("kubectl’s answer comes here, with its exit code.")}</span>
+                <span class="label" style="align-self:start">{w("kubectl’s answer comes here, with its exit code.")}</span>
             </div>
         };
     };
     let text: String = out.output.iter().map(|c| c.text.as_str()).collect();
     let go = out.place.map(|(line, column)| {
-        html! { <button class="btn btn-s" onclick={on(send, Msg::File(FileMsg::Go(None, line, column)))}>{t("Go to line")}</button> }
+        html! { <button class="btn btn-s" onclick={on(send, Msg::File(FileMsg::Go(None, line, column)))}>{w("Go to line")}</button> }
     });
     html! {
         <div class="applyout" role="region" aria-label={t("Apply output")} tabindex="0">
@@ -267,12 +267,12 @@ fn apply_out(state: &State, send: &Send) -> Html {
 /// The two-column card after an exit 0, or what to do first.
 fn ack(state: &State, now: At, send: &Send) -> Html {
     let out = state.frame.as_ref().and_then(|f| f.head.apply.clone());
-    let list = |words: &[String]| words.iter().map(|w| html! { <li>{said(w)}</li> }).collect::<Html>();
+    let list = |words: &[String]| words.iter().map(|w| html! { <li>{ws(w)}</li> }).collect::<Html>();
     match out {
         Some(out) if out.exit == Some(0) && !out.told.is_empty() => html! {
             <div class="ack ack-h teacher">
-                <div><h3>{t("Exit 0 told you")}</h3><ul>{ list(&out.told) }</ul></div>
-                <div class="not"><h3>{t("It did not tell you")}</h3><ul>{ list(&out.not_told) }</ul></div>
+                <div><h3>{w("Exit 0 told you")}</h3><ul>{ list(&out.told) }</ul></div>
+                <div class="not"><h3>{w("It did not tell you")}</h3><ul>{ list(&out.not_told) }</ul></div>
             </div>
         },
         Some(_) => html! { <div class="ack-h ack-empty teacher" /> },

@@ -7,7 +7,7 @@ use yew::prelude::*;
 
 use crate::state::{File, FileMsg, Msg, name_problem};
 use crate::store::{on, use_send};
-use crate::words::{t, tf};
+use crate::words::{t, tf, w};
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct Props {
@@ -56,11 +56,11 @@ pub(crate) fn FileMenu(props: &Props) -> Html {
     html! {
         <div class="breakmenu floats share" role="dialog" aria-label={t("File")} onkeydown={escape}>
             <form class="field" onsubmit={onsubmit}>
-                <label for="menu-file">{t("Name of this file")}</label>
+                <label for="menu-file">{w("Name of this file")}</label>
                 <input id="menu-file" spellcheck="false" autocomplete="off" autocapitalize="off" value={(*name).clone()} oninput={oninput} />
                 <span class="label" role="status" aria-label={t("Name")}>{ t(problem.unwrap_or("kubectl -f and -k find it under this name.")) }</span>
-                <span class="row-of"><button class="btn btn-s btn-solid" disabled={problem.is_some() || name.trim() == &*file.name}>{t("Rename")}</button>
-                    <button type="button" class="btn btn-s" disabled={props.files.len() < 2} onclick={on(&send, Msg::File(FileMsg::Close))}>{t("Close file")}</button>
+                <span class="row-of"><button class="btn btn-s btn-solid" disabled={problem.is_some() || name.trim() == &*file.name}>{w("Rename")}</button>
+                    <button type="button" class="btn btn-s" disabled={props.files.len() < 2} onclick={on(&send, Msg::File(FileMsg::Close))}>{w("Close file")}</button>
                     { for props.closed.iter().map(again) }</span>
             </form>
         </div>

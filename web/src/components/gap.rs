@@ -4,7 +4,7 @@ use kubestep_protocol::{At, Details, Fact, Gap, Pair, Slots, age, age_short};
 use yew::prelude::*;
 
 use super::glyph::px;
-use crate::words::{said, t, tf};
+use crate::words::{tf, w, ws};
 
 /// How many boxes a slot bar may have before it becomes a bar with a number.
 const BOXES: u32 = 4;
@@ -31,13 +31,13 @@ pub(crate) fn slots(slots: Slots) -> Html {
 /// The ring with its age in words: none, under the limit, past it.
 pub(crate) fn ring(gap: Option<&Gap>, now: At, limit: u64) -> Html {
     let Some(gap) = gap else {
-        return html! { <span class="age" data-none="">{ circle("100 100".into()) }<span class="vh">{t("gap")}{" "}</span>{t("none")}</span> };
+        return html! { <span class="age" data-none="">{ circle("100 100".into()) }<span class="vh">{w("gap")}{" "}</span>{w("none")}</span> };
     };
     let open = now.0.saturating_sub(gap.opened.0);
     let over = open >= limit;
     let part = 100.0 * open as f64 / limit.max(1) as f64;
     let dash = if over { "11.2 5.467".to_string() } else { format!("{part:.1} 100") };
-    html! { <span class="age" data-over={over.then_some("")}>{ circle(dash) }<span class="vh">{t("gap open for")}{" "}</span>{age_short(open)}</span> }
+    html! { <span class="age" data-over={over.then_some("")}>{ circle(dash) }<span class="vh">{w("gap open for")}{" "}</span>{age_short(open)}</span> }
 }
 
 fn circle(dash: String) -> Html {
@@ -66,9 +66,9 @@ fn pair(pair: &Pair) -> Html {
     };
     html! {
         <div class="pair" data-closed={closed.then_some("")}>
-            <div class="want"><h3><b>{"spec"}</b>{" "}{t("you write")}</h3><dl>{ for pair.spec.iter().map(fact) }</dl></div>
-            <div class="between"><span aria-hidden="true">{"⟵ ⟶"}</span><span>{said(&pair.between)}</span></div>
-            <div class="has"><h3><b>{"status"}</b>{" "}{t("loops write")}</h3><dl>{ for pair.status.iter().map(fact) }</dl></div>
+            <div class="want"><h3><b>{"spec"}</b>{" "}{w("you write")}</h3><dl>{ for pair.spec.iter().map(fact) }</dl></div>
+            <div class="between"><span aria-hidden="true">{"⟵ ⟶"}</span><span>{ws(&pair.between)}</span></div>
+            <div class="has"><h3><b>{"status"}</b>{" "}{w("loops write")}</h3><dl>{ for pair.status.iter().map(fact) }</dl></div>
         </div>
     }
 }
@@ -76,7 +76,7 @@ fn pair(pair: &Pair) -> Html {
 fn hero(gap: Option<&Gap>, now: At, limit: u64) -> Html {
     let Some(gap) = gap else {
         return html! {
-            <div class="hero"><span class="big none">{t("no gap")}</span><span class="of">{t("spec and status agree")}</span></div>
+            <div class="hero"><span class="big none">{w("no gap")}</span><span class="of">{w("spec and status agree")}</span></div>
         };
     };
     let open = now.0.saturating_sub(gap.opened.0);
@@ -129,14 +129,14 @@ fn ruler(details: &Details, now: At, limit: u64) -> Html {
             { for open.map(|open| filled(open, limit, &x)) }
             <path d={format!("M{:.1} 20V40", x(limit))} style="stroke:var(--ink)" stroke-width="2" />
             <circle cx={px(x(limit))} cy="17" r="4" style="fill:var(--raised);stroke:var(--ink)" stroke-width="2" />
-            <text x={px(limit_at)} y="14" text-anchor={limit_anchor}>{t("your limit")}{" "}<tspan class="strong">{age(limit)}</tspan></text>
+            <text x={px(limit_at)} y="14" text-anchor={limit_anchor}>{w("your limit")}{" "}<tspan class="strong">{age(limit)}</tspan></text>
             { for deadline.map(|d| flag(d, x(d))) }
             { for ticks }
             { for open.map(|open| { let now_x = x(open).clamp(13.0, 359.0); html! {
                 <>
                 <path d={format!("M{:.1} 21V40", x(open))} style="stroke:var(--gap-over)" stroke-width="2.5" />
                 <rect x={px(now_x - 15.0)} y="41" width="30" height="11" style="fill:var(--panel)" />
-                <text class="over" x={px(now_x)} y="50" text-anchor="middle">{t("now")}</text>
+                <text class="over" x={px(now_x)} y="50" text-anchor="middle">{w("now")}</text>
                 </>
             } }) }
         </svg>
@@ -165,7 +165,7 @@ fn flag(deadline: u64, x: f64) -> Html {
         <path d={format!("M{x:.1} 18V40")} style="stroke:var(--ink)" stroke-width="1.5" />
         <path d={format!("M{x:.1} 16h9l-2.5 3 2.5 3h-9z")} style="fill:var(--ink)" />
         <text x={px(if end { x - 6.0 } else { x + 12.0 })} y="14" text-anchor={if end { "end" } else { "start" }}>
-            {t("its deadline")}{" "}<tspan class="strong">{age(deadline)}</tspan>
+            {w("its deadline")}{" "}<tspan class="strong">{age(deadline)}</tspan>
         </text>
         </>
     }

@@ -14,7 +14,7 @@ use super::tabs;
 use super::why;
 use crate::state::{Column, Msg, Open, State};
 use crate::store::{Send, on, use_send};
-use crate::words::{t, tf};
+use crate::words::{t, tf, w};
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct Props {
@@ -40,10 +40,10 @@ pub(crate) fn Inspector(props: &Props) -> Html {
     let now = state.frame.as_ref().map_or(At(0), |f| f.head.now);
     html! {
         <section class="pane inspect" aria-label={t("Inspector")}>
-            <h2 class="vh">{t("Inspector")}</h2>
+            <h2 class="vh">{w("Inspector")}</h2>
             <Resizer column={Column::Inspect} width={state.ui.widths.1} />
             { match &state.ui.selected {
-                None => html! { <p class="label empty-note">{t("Choose an object.")}</p> },
+                None => html! { <p class="label empty-note">{w("Choose an object.")}</p> },
                 Some(object) => subject(object, details.as_deref(), now, state, &send),
             } }
             { for details.as_ref().filter(|d| d.absent.is_none() && (d.pair.is_some() || d.gap.is_some())).map(|d| gap_card(d, now, state.ui.prefs.limit)) }
@@ -65,7 +65,7 @@ fn subject(object: &ObjectRef, details: Option<&Details>, now: At, state: &State
             <span class="ns">{space}{ for tag.map(|t| html! { <>{" · "}{ rich(&t, now, send) }</> }) }</span>
             if object.kind == "Service" {
                 <button class="btn btn-s" title={t("One request, as a program in the cluster would send it. It changes nothing.")}
-                    onclick={on(send, Msg::Act(Command::Send(object.clone())))}>{t("Send a request")}</button>
+                    onclick={on(send, Msg::Act(Command::Send(object.clone())))}>{w("Send a request")}</button>
             }
             { for pod.map(|p| html! {
                 <span class="anchor">
@@ -109,7 +109,7 @@ fn tab_row(state: &State, send: &Send) -> Html {
         let chosen = state.ui.tab == *tab;
         html! {
             <button role="tab" id={format!("tab-{key}")} aria-selected={chosen.to_string()} aria-controls="inspector-panel" tabindex={if chosen { "0" } else { "-1" }}
-                onclick={on(send, Msg::Tab(*tab))}>{t(words)}</button>
+                onclick={on(send, Msg::Tab(*tab))}>{w(words)}</button>
         }
     };
     let wide = state.ui.wide;
@@ -142,7 +142,7 @@ fn walk(tab: Tab, send: &Send) -> Callback<KeyboardEvent> {
 
 fn panel(state: &State, details: Option<Rc<Details>>, now: At, send: &Send) -> Html {
     let key = TABS.iter().find(|(t, _, _)| *t == state.ui.tab).map_or("why", |(_, k, _)| k);
-    let words = |w: &'static str| html! { <p class="label">{t(w)}</p> };
+    let words = |said: &'static str| html! { <p class="label">{w(said)}</p> };
     let zero = state.frame.as_ref().map_or(At(0), |f| f.head.zero);
     let content = match &details {
         None if state.ui.selected.is_some() => words("…"),

@@ -6,7 +6,7 @@ use yew::prelude::*;
 use super::sheet::Sheet;
 use crate::state::{KEY_MAP, Msg, SingleKeys};
 use crate::store::use_send;
-use crate::words::t;
+use crate::words::{t, w};
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct Props {
@@ -29,18 +29,18 @@ pub(crate) fn KeysDialog(props: &Props) -> Html {
         })
     };
     let option = |value: &'static str, keys: SingleKeys, words: &'static str| {
-        html! { <option value={value} selected={props.keys == keys}>{t(words)}</option> }
+        html! { <option value={value} selected={props.keys == keys}>{w(words)}</option> }
     };
     html! {
         <Sheet name={t("Keyboard")} close="menu-keys">
-                <p><label>{t("Single keys act")}{" "}
+                <p><label>{w("Single keys act")}{" "}
                     <span class="select"><select aria-label={t("Single keys act")} onchange={onchange}>
                         { option("on", SingleKeys::On, "everywhere but in text fields") }
                         { option("time", SingleKeys::Time, "only in the time panel") }
                         { option("off", SingleKeys::Off, "never") }
                     </select></span></label></p>
                 <dl class="keymap scroll" tabindex="0">
-                    { for KEY_MAP.iter().map(|(key, does)| html! { <><dt><kbd>{t(key)}</kbd></dt><dd>{t(does)}</dd></> }) }
+                    { for KEY_MAP.iter().map(|(key, does)| html! { <><dt><kbd>{w(key)}</kbd></dt><dd>{w(does)}</dd></> }) }
                 </dl>
         </Sheet>
     }

@@ -9,7 +9,7 @@ use yew::prelude::*;
 use super::rich::rich;
 use crate::state::{LessonMsg, Msg, State, TimeMsg};
 use crate::store::{Send, on, use_send};
-use crate::words::{t, tf};
+use crate::words::{t, tf, w, wf};
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct Props {
@@ -35,7 +35,7 @@ pub(crate) fn LessonPane(props: &Props) -> Html {
             { for stands.trapped.as_ref().map(|t| trapped(t, head.now, &send)) }
             { for stands.asks.and_then(|i| text.predictions.get(i as usize).map(|p| html! { <Question key={i} index={i} ask={p.clone()} now={head.now} /> })) }
             { for stands.answers.iter().flatten().map(|a| answered(a, head.now, &send)) }
-            { for stands.hints.iter().enumerate().map(|(i, h)| html! { <div class="hint"><b>{tf!("Hint {}.", i + 1)}{" "}</b>{ rich(h, head.now, &send) }</div> }) }
+            { for stands.hints.iter().enumerate().map(|(i, h)| html! { <div class="hint"><b>{wf!("Hint {}.", i + 1)}{" "}</b>{ rich(h, head.now, &send) }</div> }) }
             if stands.solved.is_some() { { debrief(state, text, &stands, head.now, &send) } }
         </div>
         { bar(state, text, &stands, &send) }
@@ -95,7 +95,7 @@ fn goals(text: &LessonText, stands: &LessonNow, now: At, send: &Send) -> Html {
 fn trapped(trap: &Trapped, now: At, send: &Send) -> Html {
     html! {
         <div class="trap" role="alert"><p>{ rich(&trap.words, now, send) }</p>
-            <button class="btn btn-s" onclick={on(send, Msg::Time(TimeMsg::Seek(trap.back)))}>{tf!("Back to step {}", trap.back)}</button></div>
+            <button class="btn btn-s" onclick={on(send, Msg::Time(TimeMsg::Seek(trap.back)))}>{wf!("Back to step {}", trap.back)}</button></div>
     }
 }
 
@@ -142,8 +142,8 @@ fn Question(props: &QuestionProps) -> Html {
             } else {
                 { for props.ask.choices.iter().map(choice) }
             }
-            <footer><button class="btn btn-solid" disabled={chosen.trim().is_empty()}>{t("Predict")}</button>
-                <button type="button" class="btn btn-bare" onclick={on(&send, answer(None))}>{t("Skip")}</button></footer>
+            <footer><button class="btn btn-solid" disabled={chosen.trim().is_empty()}>{w("Predict")}</button>
+                <button type="button" class="btn btn-bare" onclick={on(&send, answer(None))}>{w("Skip")}</button></footer>
         </form>
     }
 }
@@ -161,7 +161,7 @@ fn answered(answer: &Answered, now: At, send: &Send) -> Html {
     let given = answer.given.clone().unwrap_or_default();
     html! {
         <div class="hint answered">
-            <b>{t("You said:")}{" "}</b>{ if given.is_empty() { t("nothing").to_string() } else { given } }{format!(" ({}). ", t(graded(answer.grade)))}
+            <b>{w("You said:")}{" "}</b>{ if given.is_empty() { t("nothing").to_string() } else { given } }{format!(" ({}). ", t(graded(answer.grade)))}
             { rich(&answer.truth, now, send) }{". "}{ rich(&answer.because, now, send) }
         </div>
     }
@@ -184,17 +184,17 @@ fn predictions(right: usize, answered: usize, skipped: usize) -> String {
 fn debrief(state: &State, text: &LessonText, stands: &LessonNow, now: At, send: &Send) -> Html {
     let (right, answered) = scored(&stands.answers);
     let skipped = text.predictions.len() - answered;
-    let fact = |name: &'static str, value: String| html! { <><dt>{t(name)}</dt><dd>{value}</dd></> };
+    let fact = |name: &'static str, value: String| html! { <><dt>{w(name)}</dt><dd>{value}</dd></> };
     html! {
         <div class="debrief" role="region" aria-label={t("Debrief")}>
-            <h2><svg class="v-glyph" aria-hidden="true"><use href="#v-converged" /></svg>{t("Solved")}</h2>
+            <h2><svg class="v-glyph" aria-hidden="true"><use href="#v-converged" /></svg>{w("Solved")}</h2>
             { paragraphs(&text.debrief, now, send) }
             <dl>
                 if !text.predictions.is_empty() { { fact("Predictions", predictions(right, answered, skipped)) } }
                 { fact("What you did", tf!("{} (the shown way takes {})", stands.acts, text.solution)) }
                 { fact("Hints", stands.hints.len().to_string()) }
             </dl>
-            { for state.next_lesson(&text.id).map(|n| html! { <p><button class="btn btn-solid" onclick={on(send, Msg::Lesson(LessonMsg::Start(n.id.clone())))}>{tf!("Next: {}", n.title)}</button></p> }) }
+            { for state.next_lesson(&text.id).map(|n| html! { <p><button class="btn btn-solid" onclick={on(send, Msg::Lesson(LessonMsg::Start(n.id.clone())))}>{wf!("Next: {}", n.title)}</button></p> }) }
         </div>
     }
 }
@@ -205,12 +205,12 @@ fn bar(state: &State, text: &LessonText, stands: &LessonNow, send: &Send) -> Htm
     let none = stands.shown >= text.solution;
     html! {
         <div class="lessonbar" role="group" aria-label={t("Lesson controls")}>
-            <button class="btn btn-s" disabled={!stands.more_hints} title={t("Asks the teacher for a hint")} onclick={act(Command::Hint)}>{t("Hint")}</button>
-            <button class="btn btn-s" disabled={none} title={t("Plays the next step of the solution, on a timeline of its own")} onclick={act(Command::ShowMe)}>{t("Show me")}</button>
-            <button class="btn btn-bare btn-s" onclick={on(send, Msg::Lesson(LessonMsg::Start(text.id.clone())))}>{t("Reset")}</button>
+            <button class="btn btn-s" disabled={!stands.more_hints} title={t("Asks the teacher for a hint")} onclick={act(Command::Hint)}>{w("Hint")}</button>
+            <button class="btn btn-s" disabled={none} title={t("Plays the next step of the solution, on a timeline of its own")} onclick={act(Command::ShowMe)}>{w("Show me")}</button>
+            <button class="btn btn-bare btn-s" onclick={on(send, Msg::Lesson(LessonMsg::Start(text.id.clone())))}>{w("Reset")}</button>
             <span class="grow" />
-            { for place.map(|(n, all)| html! { <span class="label nowrap">{tf!("{} of {}", n, all)}</span> }) }
-            { for state.next_lesson(&text.id).map(|n| html! { <button class="btn btn-s" title={n.title.clone()} onclick={on(send, Msg::Lesson(LessonMsg::Start(n.id.clone())))}>{t("Next")}</button> }) }
+            { for place.map(|(n, all)| html! { <span class="label nowrap">{wf!("{} of {}", n, all)}</span> }) }
+            { for state.next_lesson(&text.id).map(|n| html! { <button class="btn btn-s" title={n.title.clone()} onclick={on(send, Msg::Lesson(LessonMsg::Start(n.id.clone())))}>{w("Next")}</button> }) }
         </div>
     }
 }

@@ -10,7 +10,7 @@ use super::glyph::{who, who_key};
 use super::rich::rich;
 use crate::state::{Msg, TimeMsg};
 use crate::store::{Send, on, use_send};
-use crate::words::{said, said_rich, t, tf};
+use crate::words::{said, said_rich, t, tf, w, wf, ws};
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct Props {
@@ -75,7 +75,7 @@ fn brief(l: &Loop) -> Html {
     };
     html! {
         <li data-who={who_key(l.who)} data-state={key} key={l.id.0}>
-            <span class="who cut" data-who={who_key(l.who)}>{ who(l.who) }{said(&l.name)}{" "}<small>{l.detail.clone()}</small></span>
+            <span class="who cut" data-who={who_key(l.who)}>{ who(l.who) }{ws(&l.name)}{" "}<small>{l.detail.clone()}</small></span>
             <span class="state cut" title={words.clone()}>{words}</span>
         </li>
     }
@@ -87,17 +87,17 @@ fn spine(frame: &Frame, send: &Send) -> Html {
         html! {
             <li data-who={who_key(l.who)} class={classes!((l.step == head.moment.step).then_some("cur"))}>
                 <span>{l.revision}</span>{ who(l.who) }
-                <button class="link cut" title={format!("{}: {}", said(&l.what), tf!("step {}", l.step))} onclick={on(send, Msg::Time(TimeMsg::Seek(l.step)))}>{said(&l.what)}</button>
+                <button class="link cut" title={format!("{}: {}", said(&l.what), tf!("step {}", l.step))} onclick={on(send, Msg::Time(TimeMsg::Seek(l.step)))}>{ws(&l.what)}</button>
             </li>
         }
     };
     html! {
         <div class="spine">
-            <h3><span class="who" data-who="api">{ who(Who::Api) }{t("API server")}</span></h3>
-            <div class="rev"><span class="label">{t("revision")}</span>{" "}{head.revision}</div>
+            <h3><span class="who" data-who="api">{ who(Who::Api) }{w("API server")}</span></h3>
+            <div class="rev"><span class="label">{w("revision")}</span>{" "}{head.revision}</div>
             <ol>{ for head.log.iter().map(entry) }</ol>
             <span class="grow" />
-            <span class="label">{t("Loops never call each other. Solid: events to read. Dotted: a request not yet sent.")}</span>
+            <span class="label">{w("Loops never call each other. Solid: events to read. Dotted: a request not yet sent.")}</span>
         </div>
     }
 }
@@ -121,19 +121,19 @@ fn one(l: &Loop, frame: &Frame, send: &Send) -> Html {
     let (key, words) = state(l);
     let key = if l.stuck { "blocked" } else { key };
     let copies = if l.copies > 1 { tf!("{} copies", l.copies) } else { String::new() };
-    let fact = |name: &'static str, value: Html| html! { <><dt>{t(name)}</dt><dd>{value}</dd></> };
+    let fact = |name: &'static str, value: Html| html! { <><dt>{w(name)}</dt><dd>{value}</dd></> };
     let waits = said_rich(&l.waits).plain(now);
     html! {
         <article class="loop" tabindex="0" data-who={who_key(l.who)} data-state={key} aria-label={format!("{} {}", said(&l.name), l.detail)}>
             <header>
-                <span class="who" data-who={who_key(l.who)}>{ who(l.who) }{said(&l.name)}</span>
+                <span class="who" data-who={who_key(l.who)}>{ who(l.who) }{ws(&l.name)}</span>
                 <small>{l.detail.clone()}{copies}</small>
                 <span class="state">
-                    if l.stuck { <span data-voice="teacher">{t("stuck")}</span><span data-voice="silent-teacher">{words}</span> } else { {words} }
+                    if l.stuck { <span data-voice="teacher">{w("stuck")}</span><span data-voice="silent-teacher">{words}</span> } else { {words} }
                 </span>
             </header>
             <dl>
-                { fact("watches", html! { <span title={said(&l.watches)}>{said(&l.watches)}</span> }) }
+                { fact("watches", html! { <span title={said(&l.watches)}>{ws(&l.watches)}</span> }) }
                 { fact("cache", cache(l, revision)) }
                 { fact("queue", queue(l)) }
                 { fact("did", did(l, now)) }
@@ -157,26 +157,26 @@ fn cache(l: &Loop, revision: u64) -> Html {
 
 fn queue(l: &Loop) -> Html {
     if l.queued == 0 {
-        return html! { <span class="none">{t("empty")}</span> };
+        return html! { <span class="none">{w("empty")}</span> };
     }
     let rest = l.queued as usize - l.queue.len().min(l.queued as usize);
     html! {
         <>
         { for l.queue.iter().map(|k| html! { <><span class="qchip">{k.clone()}</span>{" "}</> }) }
-        if rest > 0 { {tf!("and {} more", rest)} }
+        if rest > 0 { {wf!("and {} more", rest)} }
         </>
     }
 }
 
 fn did(l: &Loop, now: At) -> Html {
     match &l.did {
-        None => html! { <span class="none">{t("nothing yet")}</span> },
+        None => html! { <span class="none">{w("nothing yet")}</span> },
         Some((at, what)) => {
             let ago = age(now.0.saturating_sub(at.0));
             if what.is_empty() {
-                html! { {tf!("{} ago", ago)} }
+                html! { {wf!("{} ago", ago)} }
             } else {
-                html! { {tf!("{} ago, {}", ago, said(what))} }
+                html! { {wf!("{} ago, {}", ago, said(what))} }
             }
         }
     }

@@ -7,7 +7,7 @@ use yew::prelude::*;
 use crate::browser;
 use crate::state::Msg;
 use crate::store::{Send, on, use_send};
-use crate::words::{said, t};
+use crate::words::{said, t, w, ws};
 
 /// One entry.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -65,12 +65,12 @@ pub(crate) fn Menu(props: &Props) -> Html {
     let (menu, search) = if props.search { (None, Some(id)) } else { (Some(id), None) };
     html! {
         <div class="breakmenu floats" onkeydown={walk(&send)}>
-            <h2>{said(&props.name)}{" "}<small>{said(&props.small)}</small></h2>
+            <h2>{ws(&props.name)}{" "}<small>{ws(&props.small)}</small></h2>
             { for search.map(|id| field(id, &wanted)) }
             <div role={(!none || !props.search).then_some("menu")} aria-label={(!none || !props.search).then(|| said(&props.name))} id={menu} tabindex="-1">
                 { for grouped(&found).into_iter().map(|(name, from, list)| group(name, from, list, &send)) }
             </div>
-            if none && props.search { <p class="label menu-none" role="status">{t("Nothing here is called so.")}</p> }
+            if none && props.search { <p class="label menu-none" role="status">{w("Nothing here is called so.")}</p> }
             { props.children.clone() }
         </div>
     }
@@ -112,7 +112,7 @@ fn group(name: AttrValue, from: usize, list: Vec<&Entry>, send: &Send) -> Html {
     }
     html! {
         <div role="group" aria-label={said(&name)} key={name.to_string()}>
-            <div class="menu-group" aria-hidden="true">{said(&name)}</div>
+            <div class="menu-group" aria-hidden="true">{ws(&name)}</div>
             { for entries }
         </div>
     }
@@ -125,9 +125,9 @@ fn entry(i: usize, entry: &Entry, send: &Send) -> Html {
     html! {
         <button role={role} aria-checked={checked} aria-disabled={entry.msg.is_none().then_some("true")}
             class={classes!("item", (entry.on == Some(true)).then_some("is-on"))} tabindex={if i == 0 { "0" } else { "-1" }} onclick={onclick}>
-            <b>{said(&entry.name)}{ if entry.on == Some(true) { " ✓" } else { "" } }</b>
-            <span class="pos">{said(&entry.place)}</span>
-            if !entry.note.is_empty() { <span class="label">{said(&entry.note)}</span> }
+            <b>{ws(&entry.name)}{ if entry.on == Some(true) { " ✓" } else { "" } }</b>
+            <span class="pos">{ws(&entry.place)}</span>
+            if !entry.note.is_empty() { <span class="label">{ws(&entry.note)}</span> }
             { for entry.diff.as_ref().map(|(minus, plus)| html! {
                 <span class="diff">
                     { for minus.as_ref().map(|m| html! { <><del>{m.clone()}</del>{" "}</> }) }

@@ -11,6 +11,7 @@ mod figure;
 mod filemenu;
 mod gap;
 mod glyph;
+mod grains;
 mod inspector;
 mod keys;
 mod lesson;

@@ -6,7 +6,7 @@ use kubestep_protocol::{Hello, age};
 use yew::prelude::*;
 
 use super::sheet::Sheet;
-use crate::words::{said, t};
+use crate::words::{t, w, ws};
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct Props {
@@ -26,10 +26,10 @@ pub(crate) fn ModelsDialog(props: &Props) -> Html {
     };
     html! {
         <Sheet name={t("What is modelled")} close="menu-models">
-                <p>{format!("{version}. ")}{t("Kubestep is a simulator of Kubernetes’ control loops. FIDELITY.md lists for each mechanism whether it is as upstream, simplified or absent.")}</p>
-                <p>{t("Everything takes time. These are the lengths of what happens once, before jitter; back-offs, deadlines and other constants of Kubernetes are never shortened.")}</p>
+                <p>{format!("{version}. ")}{w("Kubestep is a simulator of Kubernetes’ control loops. FIDELITY.md lists for each mechanism whether it is as upstream, simplified or absent.")}</p>
+                <p>{w("Everything takes time. These are the lengths of what happens once, before jitter; back-offs, deadlines and other constants of Kubernetes are never shortened.")}</p>
                 <dl class="keymap scroll" tabindex="0">
-                    { for props.latencies.iter().map(|(what, us)| html! { <><dt>{length(*us)}</dt><dd>{said(what)}</dd></> }) }
+                    { for props.latencies.iter().map(|(what, us)| html! { <><dt>{length(*us)}</dt><dd>{ws(what)}</dd></> }) }
                 </dl>
         </Sheet>
     }

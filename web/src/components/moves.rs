@@ -8,7 +8,7 @@ use yew::prelude::*;
 use super::menu::{Entry, Menu};
 use crate::state::Msg;
 use crate::store::{on, use_send};
-use crate::words::{said_rich, t, tf};
+use crate::words::{said_rich, t, tf, w};
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct Props {
@@ -52,9 +52,9 @@ pub(crate) fn MovesMenu(props: &Props) -> Html {
     html! {
         <Menu name={t("Who moves next")} key_name="moves" small={t("each one happens at once, before its turn")} entries={entries}>
             <footer>
-                <span class="grow">{t(words)}</span>
+                <span class="grow">{w(words)}</span>
                 <button class="btn btn-s" title={t("Look through other orders from here on for one with another end")}
-                    onclick={on(&send, Msg::Act(Command::Race))}>{t("Find me a race")}</button>
+                    onclick={on(&send, Msg::Act(Command::Race))}>{w("Find me a race")}</button>
             </footer>
         </Menu>
     }

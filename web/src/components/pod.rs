@@ -90,8 +90,7 @@ pub(crate) struct CrowdProps {
 pub(crate) fn Crowd(props: &CrowdProps) -> Html {
     let size = match props.density {
         Density::Card | Density::Square => "14",
-        Density::Mosaic => "9",
-        Density::Grain => "4",
+        Density::Mosaic | Density::Grain => "9",
     };
     let square = |pod: &Arc<Pod>| {
         let selected = props.selected.as_ref() == Some(&pod.object);

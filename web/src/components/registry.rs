@@ -8,7 +8,7 @@ use yew::prelude::*;
 use super::menu::{Entry, Menu};
 use crate::state::{Msg, Open};
 use crate::store::{Send, on, use_send};
-use crate::words::{said, t, tf};
+use crate::words::{said, t, tf, w};
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct Props {
@@ -24,7 +24,7 @@ pub(crate) fn Registry(props: &Props) -> Html {
     let send = use_send();
     html! {
         <div class="registry" role="group" aria-label={t("Registry")}>
-            <h3>{t("Registry")}<small>{props.host.clone()}</small></h3>
+            <h3>{w("Registry")}<small>{props.host.clone()}</small></h3>
             <div class="images">{ for props.images.iter().map(|i| image(i, props, &send)) }</div>
         </div>
     }
@@ -51,7 +51,7 @@ fn image(image: &Image, props: &Props, send: &Send) -> Html {
         <div class={classes!("image", missing.then_some("missing"))} key={image.id.0} data-look={look(image.look)}>
             <b class="cut" title={image.reference.clone()}>{image.name.clone()}</b><span class="label wraps">{words.clone()}</span>
             if missing {
-                <button class="btn btn-s" aria-label={tf!("Push it: {}", image.name)} onclick={on(send, push)}>{t("Push it")}</button>
+                <button class="btn btn-s" aria-label={tf!("Push it: {}", image.name)} onclick={on(send, push)}>{w("Push it")}</button>
             } else {
                 <span class="anchor up">
                     <button class="btn btn-bare btn-s" id={format!("open-image-{}", image.id.0)} aria-haspopup="menu" aria-expanded={open.to_string()}

@@ -5,7 +5,7 @@ use yew::prelude::*;
 
 use crate::state::{Msg, TimeMsg};
 use crate::store::{Send, on};
-use crate::words::{said_rich, tf};
+use crate::words::{said_rich, wf};
 
 /// Draws a text.
 pub(crate) fn rich(text: &Rich, now: At, send: &Send) -> Html {
@@ -30,6 +30,6 @@ fn one(span: &Span, now: At, send: &Send) -> Html {
 /// "step 207", which shows that step.
 pub(crate) fn step_link(n: u32, send: &Send) -> Html {
     html! {
-        <button class="link step" onclick={on(send, Msg::Time(TimeMsg::Seek(n)))}>{tf!("step {}", n)}</button>
+        <button class="link step" onclick={on(send, Msg::Time(TimeMsg::Seek(n)))}>{wf!("step {}", n)}</button>
     }
 }

@@ -8,7 +8,7 @@ use super::tabs::when;
 use super::why::quote;
 use crate::state::Msg;
 use crate::store::{Send, on};
-use crate::words::{said, t};
+use crate::words::{said, t, w, ws};
 
 /// All attempts, one of them open.
 pub(crate) fn attempts(attempts: &[Attempt], chosen: Option<usize>, zero: At, now: At, send: &Send) -> Html {
@@ -23,7 +23,7 @@ pub(crate) fn attempts(attempts: &[Attempt], chosen: Option<usize>, zero: At, no
     };
     html! {
         <>
-        <section><h3>{t("Attempts")}{" "}<span class="label">{t("all are kept; a retry needs a reason")}</span></h3>
+        <section><h3>{w("Attempts")}{" "}<span class="label">{w("all are kept; a retry needs a reason")}</span></h3>
             <div class="attempts" role="tablist" aria-label={t("Attempts")}>{ for attempts.iter().enumerate().skip(from).map(button) }</div></section>
         { attempt(&attempts[at], now, send) }
         </>
@@ -60,7 +60,7 @@ fn filters(a: &Attempt) -> Html {
         FilterCell::NotAsked => {
             html! { <td><span class="na" role="img" aria-label={t("not asked")}>{"·"}</span></td> }
         }
-        FilterCell::Fail(why) => html! { <td class="no">{"✕"}<small>{said(why)}</small></td> },
+        FilterCell::Fail(why) => html! { <td class="no">{"✕"}<small>{ws(why)}</small></td> },
     };
     let row = |f: &Filtered| {
         let out = f.cells.iter().any(|c| matches!(c, FilterCell::Fail(_)));
@@ -68,8 +68,8 @@ fn filters(a: &Attempt) -> Html {
     };
     html! {
         <table class="sched">
-            <caption>{t("1. Filter")}<span class="label">{t("in the order the scheduler asks; the first ✕ ends it for that node")}</span></caption>
-            <thead><tr><th scope="col">{t("node")}</th>{ for a.filters.iter().map(|f| html! { <th scope="col">{ plugin(f) }</th> }) }</tr></thead>
+            <caption>{w("1. Filter")}<span class="label">{w("in the order the scheduler asks; the first ✕ ends it for that node")}</span></caption>
+            <thead><tr><th scope="col">{w("node")}</th>{ for a.filters.iter().map(|f| html! { <th scope="col">{ plugin(f) }</th> }) }</tr></thead>
             <tbody>{ for a.filtered.iter().map(row) }</tbody>
         </table>
     }
@@ -84,15 +84,15 @@ fn scores(a: &Attempt) -> Html {
     let row = |s: &Scored| {
         html! {
             <tr class={classes!(s.won.then_some("win"))}><th scope="row">{s.node.clone()}</th>{ for s.cells.iter().map(cell) }
-                <td class="total">{s.sum}</td><td>{ if s.won { html! { <b>{said(&s.result)}</b> } } else { html! { {said(&s.result)} } } }</td></tr>
+                <td class="total">{s.sum}</td><td>{ if s.won { html! { <b>{ws(&s.result)}</b> } } else { html! { {ws(&s.result)} } } }</td></tr>
         }
     };
     html! {
         <table class="sched" style="margin-top:16px">
-            <caption>{t("2. Score")}<span class="label">{t("only nodes that passed; 0 to 100 times the weight")}</span></caption>
-            <thead><tr><th scope="col">{t("node")}</th>
+            <caption>{w("2. Score")}<span class="label">{w("only nodes that passed; 0 to 100 times the weight")}</span></caption>
+            <thead><tr><th scope="col">{w("node")}</th>
                 { for a.scores.iter().map(|(name, weight)| html! { <th scope="col">{ plugin(name) }<span class="w">{format!("×{weight}")}</span></th> }) }
-                <th scope="col">{t("sum")}</th><th scope="col">{t("result")}</th></tr></thead>
+                <th scope="col">{w("sum")}</th><th scope="col">{w("result")}</th></tr></thead>
             <tbody>{ for a.scored.iter().map(row) }</tbody>
         </table>
     }

@@ -12,7 +12,7 @@ use crate::browser;
 use crate::score_plan::{self, Score, Shape};
 use crate::state::{Msg, TimeMsg};
 use crate::store::{Send, on, use_send};
-use crate::words::{fill, n, said, t, tf};
+use crate::words::{fill, n, t, tf, w, wf, ws};
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct Props {
@@ -108,7 +108,7 @@ fn drawn(score: &Score, shape: Shape, lanes: &[(Who, String)], limit: u64) -> Ht
     let size = if shape.lanes { 9.0 } else { 8.0 };
     let count = if shape.lanes { lanes.len() } else { 1 };
     let names = lanes.iter().enumerate().filter(|_| shape.lanes).map(|(i, (w, name))| {
-        html! { <>{ who_at(*w, 13.0, y(i), 10.0) }<text class="lbl" x="24" y={px(y(i) + 3.8)}>{said(name)}</text></> }
+        html! { <>{ who_at(*w, 13.0, y(i), 10.0) }<text class="lbl" x="24" y={px(y(i) + 3.8)}>{ws(name)}</text></> }
     });
     let hush = score.hush.iter().filter(|_| shape.lanes).map(|(a, b)| {
         html! { <line class="hush" x1={px(*a)} x2={px(*b)} y1={px(y(2))} y2={px(y(2))} /> }
@@ -172,7 +172,7 @@ fn wedge(score: &Score, shape: Shape, limit: u64) -> Html {
         }) }
         <line class="thr" x1={px(shape.left)} x2={px(right)} y1={px(threshold)} y2={px(threshold)} />
         if shape.lanes {
-            <text class="strong" x="24" y="125.3">{t("age of the gap")}</text>
+            <text class="strong" x="24" y="125.3">{w("age of the gap")}</text>
             <text x="128" y={px(threshold + 4.0)} text-anchor="end">{age_short(limit)}</text>
         }
         { for score.flags.iter().map(|(x, name)| flag(*x, name, shape)) }
@@ -209,7 +209,7 @@ fn flag(x: f64, name: &str, shape: Shape) -> Html {
         <>
         <line x1={px(x)} x2={px(x)} y1={px(top)} y2={px(shape.base)} stroke="var(--ink)" stroke-width="1.5" />
         <path class="flag" d={format!("M{x:.1} {top:.1}h9l-2.5 3 2.5 3h-9z")} />
-        if shape.lanes { <text class="strong" x={px(x - 6.0)} y={px(top + 11.0)} text-anchor="end">{said(name)}</text> }
+        if shape.lanes { <text class="strong" x={px(x - 6.0)} y={px(top + 11.0)} text-anchor="end">{ws(name)}</text> }
         </>
     }
 }
@@ -237,14 +237,14 @@ fn branch_list(frame: &Frame, score: &Score, full: bool, send: &Send) -> Html {
             n("other timeline{}, {} steps")
         };
         let name = if b.name.is_empty() { String::new() } else { format!(": {}", b.name) };
-        let words = fill(which, &[name, b.steps.to_string()]);
+        let words = fill(which, &[&name, &b.steps]);
         html! { <button class="link label cut" title={tf!("{}: go to it ([ and ])", words)} onclick={on(send, Msg::Time(TimeMsg::Branch(b.id)))}>{words.clone()}</button> }
     };
     let rest = branches.len().saturating_sub(3);
     html! {
         <div class="branches" style={place}>
             { for branches.iter().rev().take(3).map(one) }
-            if rest > 0 { <span class="label">{tf!("and {} more", rest)}</span> }
+            if rest > 0 { <span class="label">{wf!("and {} more", rest)}</span> }
         </div>
     }
 }

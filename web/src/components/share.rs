@@ -7,7 +7,7 @@ use yew::prelude::*;
 use crate::browser;
 use crate::state::{Msg, State};
 use crate::store::{on, use_send};
-use crate::words::{t, tf};
+use crate::words::{t, w, wf};
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct Props {
@@ -43,24 +43,24 @@ pub(crate) fn ShareDialog(props: &Props) -> Html {
     };
     html! {
         <div class="breakmenu floats share" role="dialog" aria-label={t("Share this moment")} onkeydown={escape}>
-            <h2>{t("Share this moment")}</h2>
+            <h2>{w("Share this moment")}</h2>
             <div class="field">
                 <input id="share-link" readonly=true aria-label={t("Link")} value={link.clone()} />
                 { for state.shared.as_ref().map(|s| html! {
                     <span class="label">
-                        {tf!("{} characters. Holds the start, the seed, your inputs and step {}.", with_commas(link.len()), s.moment.step)}
+                        {wf!("{} characters. Holds the start, the seed, your inputs and step {}.", with_commas(link.len()), s.moment.step)}
                     </span>
                 }) }
                 <span>
-                    <button class="btn btn-s btn-solid" onclick={on(&send, Msg::Copy)}>{t("Copy link")}</button>{" "}
-                    <button class="btn btn-s" onclick={on(&send, Msg::Close(Some("open-share")))}>{t("Close")}</button>
+                    <button class="btn btn-s btn-solid" onclick={on(&send, Msg::Copy)}>{w("Copy link")}</button>{" "}
+                    <button class="btn btn-s" onclick={on(&send, Msg::Close(Some("open-share")))}>{w("Close")}</button>
                 </span>
                 <span class="label" role="status" aria-label={t("Link")}>{said}</span>
             </div>
             { for state.shared.as_ref().map(|s| html! {
                 <div class="field">
-                    <span class="label">{t("State")}{" "}<code>{s.hash.clone()}</code></span>
-                    <span><button class="btn btn-s" onclick={on(&send, Msg::Recompute)}>{t("Compute it again from the start")}</button></span>
+                    <span class="label">{w("State")}{" "}<code>{s.hash.clone()}</code></span>
+                    <span><button class="btn btn-s" onclick={on(&send, Msg::Recompute)}>{w("Compute it again from the start")}</button></span>
                     <span class="label" role="status" aria-label={t("State")}>{proof}</span>
                 </div>
             }) }

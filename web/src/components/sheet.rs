@@ -7,7 +7,7 @@ use yew::prelude::*;
 use crate::browser;
 use crate::state::Msg;
 use crate::store::{Send, on, use_send};
-use crate::words::t;
+use crate::words::w;
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct Props {
@@ -34,7 +34,7 @@ pub(crate) fn Sheet(props: &Props) -> Html {
         <div class="sheet" onclick={beside}>
             <div class="sheet-box" role="dialog" aria-modal="true" aria-label={props.name.clone()} onkeydown={keys(&send)}>
                 <div class="pane-head"><h2 class="grow">{props.name.clone()}</h2>
-                    <button class="btn btn-s" id={props.close.clone()} onclick={on(&send, Msg::Close(None))}>{t("Close")}</button></div>
+                    <button class="btn btn-s" id={props.close.clone()} onclick={on(&send, Msg::Close(None))}>{w("Close")}</button></div>
                 { props.children.clone() }
             </div>
         </div>

@@ -4,7 +4,7 @@ use kubestep_protocol::{At, Speaker, Speech, age, age_short};
 use yew::prelude::*;
 
 use super::glyph::{px, who_at};
-use crate::words::{said, t, tf};
+use crate::words::{said, tf, w, wf, ws};
 
 const LEFT: f64 = 88.0;
 const RIGHT: f64 = 262.0;
@@ -33,9 +33,9 @@ pub(crate) fn lanes(speech: &Speech, now: At, deadline: Option<At>) -> Html {
         <svg class="speech" viewBox={format!("0 0 372 {:.0}", height + 18.0)} role="img" aria-label={tf!("Who spoke, and when. {}.", label.join("; "))}>
             { for (0..3).map(tick) }
             <line x1={px(now_x)} x2={px(now_x)} y1="14" y2={px(height)} style="stroke:var(--ink)" stroke-width="1.5" />
-            <text class="strong" x={px(now_x)} y="10" text-anchor="middle">{t("now")}</text>
+            <text class="strong" x={px(now_x)} y="10" text-anchor="middle">{w("now")}</text>
             { for speech.lanes.iter().enumerate().map(|(i, l)| lane(l, speech.from, 25.0 + 21.0 * i as f64, now, &x)) }
-            <text class="mute" x="88" y={px(height + 15.0)}>{t("a mark = it spoke   ····  = silence")}</text>
+            <text class="mute" x="88" y={px(height + 15.0)}>{w("a mark = it spoke   ····  = silence")}</text>
         </svg>
     }
 }
@@ -51,11 +51,11 @@ fn lane(speaker: &Speaker, from: At, y: f64, now: At, x: &impl Fn(At) -> f64) ->
     });
     html! {
         <>
-        <text class="lane" x="0" y={px(y + 4.0)}>{said(&speaker.name)}</text>
+        <text class="lane" x="0" y={px(y + 4.0)}>{ws(&speaker.name)}</text>
         { for dots }
         { for speaker.spoke.iter().map(|a| who_at(speaker.who, x(*a), y, 10.0)) }
         { for silence(speaker, from, y, now, x) }
-        <text class={if speaker.helps { "strong" } else { "mute" }} x="272" y={px(y + 4.0)}>{said(&speaker.words)}</text>
+        <text class={if speaker.helps { "strong" } else { "mute" }} x="272" y={px(y + 4.0)}>{ws(&speaker.words)}</text>
         </>
     }
 }
@@ -80,7 +80,7 @@ fn silence(speaker: &Speaker, since: At, y: f64, now: At, x: &impl Fn(At) -> f64
     let middle = (a + b) / 2.0;
     Some(html! {
         <><rect x={px(middle - 40.0)} y={px(y - 8.0)} width="80" height="15" rx="3" style="fill:var(--panel)" />
-        <text class="strong" x={px(middle)} y={px(y + 4.0)} text-anchor="middle">{tf!("silent {}", age(to.0.saturating_sub(from.0)))}</text></>
+        <text class="strong" x={px(middle)} y={px(y + 4.0)} text-anchor="middle">{wf!("silent {}", age(to.0.saturating_sub(from.0)))}</text></>
     })
 }
 

@@ -8,7 +8,7 @@ use yew::prelude::*;
 use super::rich::rich;
 use crate::state::{Msg, Open, StepLine};
 use crate::store::{on, use_send};
-use crate::words::{t, tf};
+use crate::words::{t, w, wf};
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct Props {
@@ -86,10 +86,10 @@ fn Line(props: &LineProps) -> Html {
     let Some(s) = &props.sentence else { return html! { <p>{said}</p> } };
     html! {
         <p>
-            if s.step > 0 { <b>{tf!("Step {}.", s.step)}</b>{" "} }
+            if s.step > 0 { <b>{wf!("Step {}.", s.step)}</b>{" "} }
             { rich(&s.words, now, &send) }{said}
             if props.open && !s.inside.is_empty() {
-                <details><summary>{t("what led to it")}</summary><ol>{ for s.inside.iter().map(|i| html! { <li>{ rich(i, now, &send) }</li> }) }</ol></details>
+                <details><summary>{w("what led to it")}</summary><ol>{ for s.inside.iter().map(|i| html! { <li>{ rich(i, now, &send) }</li> }) }</ol></details>
             }
         </p>
     }

@@ -7,7 +7,7 @@ use super::glyph::{who, who_key};
 use super::rich::{rich, step_link};
 use crate::state::Msg;
 use crate::store::{Send, on};
-use crate::words::{t, tf};
+use crate::words::{t, tf, w};
 
 /// The object's lines; what this step changed is marked in its writer's colour.
 pub(crate) fn yaml(lines: &[YamlLine], now: At, send: &Send) -> Html {
@@ -34,7 +34,7 @@ pub(crate) fn yaml(lines: &[YamlLine], now: At, send: &Send) -> Html {
 /// Events, newest first.
 pub(crate) fn events(events: &[EventRow], now: At, send: &Send) -> Html {
     if events.is_empty() {
-        return html! { <p class="silence">{t("No events about this object or what it owns.")}</p> };
+        return html! { <p class="silence">{w("No events about this object or what it owns.")}</p> };
     }
     let row = |e: &EventRow| {
         let ago = age(now.0.saturating_sub(e.last.0));
@@ -50,7 +50,7 @@ pub(crate) fn events(events: &[EventRow], now: At, send: &Send) -> Html {
     };
     html! {
         <>
-        <p class="label" style="margin-bottom:6px">{t("Of this object and of what it owns, newest first.")}</p>
+        <p class="label" style="margin-bottom:6px">{w("Of this object and of what it owns, newest first.")}</p>
         <ul class="events">{ for events.iter().map(row) }</ul>
         </>
     }

@@ -9,7 +9,7 @@ use yew::prelude::*;
 
 use crate::state::{Msg, TermMsg};
 use crate::store::{Send, on, use_send};
-use crate::words::t;
+use crate::words::{t, w};
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct Props {
@@ -53,7 +53,7 @@ pub(crate) fn Terminal(props: &Props) -> Html {
     html! {
         <section class={classes!("dock", (!props.open).then_some("is-closed"))} aria-label="kubectl">
             <div class="dock-head">
-                <h2>{t("Terminal")}</h2><span class="label grow">{"kubectl v1.37 · namespace default"}</span>
+                <h2>{w("Terminal")}</h2><span class="label grow">{"kubectl v1.37 · namespace default"}</span>
                 if props.waits { <button class="btn btn-bare btn-s" onclick={on(&send, term(TermMsg::Interrupt))}>{"Ctrl-C"}</button> }
                 <button class="btn btn-bare btn-s" aria-expanded={props.open.to_string()} onclick={on(&send, Msg::Dock)}>{ if props.open { t("Hide") } else { t("Show") } }</button>
             </div>
@@ -108,7 +108,7 @@ fn One(props: &OneProps) -> Html {
             <span class="cmd">{format!("$ {}\n", entry.line)}</span>
             <span class={class}>{ for entry.output.iter().enumerate().map(|(i, c)| piece(c, i + 1 == entry.output.len(), &send)) }</span>
             { for entry.exit.filter(|c| *c != 0).map(|c| html! { <>{" "}<span class="exit">{format!("exit {c}")}</span></> }) }
-            if entry.exit.is_none() && entry.waits { <span class="label">{"\n"}{t("waits in virtual time · Ctrl-C ends it")}</span> }
+            if entry.exit.is_none() && entry.waits { <span class="label">{"\n"}{w("waits in virtual time · Ctrl-C ends it")}</span> }
         </pre>
     }
 }

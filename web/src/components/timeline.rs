@@ -14,7 +14,7 @@ use super::steps::StepLog;
 use super::tabs::when;
 use crate::state::{Health, Msg, Open, Speed, State, TimeMsg};
 use crate::store::{Send, on, use_send};
-use crate::words::{said, t, tf};
+use crate::words::{said, t, tf, w, wf};
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct Props {
@@ -71,7 +71,7 @@ impl Control<'_> {
             if self.not.is_none() { Some(on::<MouseEvent>(self.send, Msg::Time(self.msg))) } else { None };
         html! {
             <button class={classes!("btn", self.class)} id={self.id} aria-label={t(self.name)} aria-keyshortcuts={self.key} title={title}
-                aria-disabled={self.not.is_some().then_some("true")} onclick={onclick}>{ for self.icon.map(icon) }{t(self.words)}</button>
+                aria-disabled={self.not.is_some().then_some("true")} onclick={onclick}>{ for self.icon.map(icon) }{w(self.words)}</button>
         }
     }
 }
@@ -136,15 +136,15 @@ fn play(state: &State, send: &Send) -> Html {
             <button class="btn b-play" aria-label={t("Play")} aria-pressed={running.to_string()} aria-keyshortcuts="p" title={t(not.unwrap_or("Play, pause (p)"))}
                 aria-disabled={not.is_some().then_some("true")} onclick={on(send, Msg::Time(TimeMsg::Play))}>
                 { icon(if running { "pause" } else { "play" }) }{ if running { t("Pause") } else { t("Play") } }</button>
-            <label class="select"><span class="vh">{t("Speed")}</span><select aria-label={t("Speed")} onchange={onchange}>{ for SPEEDS.iter().map(option) }</select></label>
+            <label class="select"><span class="vh">{w("Speed")}</span><select aria-label={t("Speed")} onchange={onchange}>{ for SPEEDS.iter().map(option) }</select></label>
             <span class="anchor up extra wide">
                 <button class="btn btn-bare" id="open-until" aria-haspopup="menu" aria-expanded={until.to_string()} disabled={not.is_some()}
-                    onclick={on(send, Msg::Open(Open::Until))}>{t("Until…")}</button>
+                    onclick={on(send, Msg::Open(Open::Until))}>{w("Until…")}</button>
                 if until && !state.ui.is_phone() { { until_menu(state) } }
             </span>
             <span class="anchor up extra wide">
                 <button class="btn btn-bare" id="open-moves" aria-haspopup="menu" aria-expanded={moves.to_string()} disabled={not.is_some()}
-                    title={t("Who moves next: choose")} onclick={on(send, Msg::Open(Open::Moves))}>{t("Who…")}</button>
+                    title={t("Who moves next: choose")} onclick={on(send, Msg::Open(Open::Moves))}>{w("Who…")}</button>
                 if moves && !state.ui.is_phone() { { moves_menu(state) } }
             </span>
         </span>
@@ -191,6 +191,6 @@ fn clock(state: &State) -> Html {
     let time = if head.now >= head.zero { age(head.now.0 - head.zero.0) } else { when(head.now, head.zero) };
     let past = if head.moment.step < head.last { format!(" · {}", t("in the past")) } else { String::new() };
     html! {
-        <div class="clock"><b>{time}</b><span class="label">{tf!("step {} of {}", head.moment.step, head.last)}{past}</span></div>
+        <div class="clock"><b>{time}</b><span class="label">{wf!("step {} of {}", head.moment.step, head.last)}{past}</span></div>
     }
 }

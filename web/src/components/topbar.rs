@@ -12,7 +12,7 @@ use super::timeline::{moves_menu, until_menu};
 use super::verdict::VerdictBar;
 use crate::state::{Health, Msg, Open, Prefs, State};
 use crate::store::{Send, on, use_send};
-use crate::words::{said, t};
+use crate::words::{said, t, w, ws};
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct Props {
@@ -32,16 +32,16 @@ pub(crate) fn Topbar(props: &Props) -> Html {
             <h1 class="vh">{format!("Kubestep: {}", said(&state.loaded.title))}</h1>
             <a class="brand" href="./"><svg aria-hidden="true"><use href="#brand" /></svg>{"Kubestep"}</a>
             { scenarios(state, &send) }
-            <button class="btn hide-p" id="open-course" aria-haspopup="dialog" onclick={on(&send, Msg::Open(Open::Course))}>{t("Lessons")}</button>
+            <button class="btn hide-p" id="open-course" aria-haspopup="dialog" onclick={on(&send, Msg::Open(Open::Course))}>{w("Lessons")}</button>
             { verdict(state) }
             <div class="topbar-end">
                 <button class="models" id="open-models" title={t("What is modelled, and how long things take")} aria-haspopup="dialog"
-                    onclick={on(&send, Msg::Open(Open::Models))}>{t("models")}<b>{models}</b></button>
+                    onclick={on(&send, Msg::Open(Open::Models))}>{w("models")}<b>{models}</b></button>
                 <button class="switch" role="switch" aria-checked={prefs.teacher.to_string()} aria-label={t("Teacher's voice")}
-                    onclick={on(&send, Msg::Teacher)}><span>{t("Teacher")}</span></button>
+                    onclick={on(&send, Msg::Teacher)}><span>{w("Teacher")}</span></button>
                 <span class="anchor">
                     <button class="btn hide-p" id="open-share" aria-haspopup="dialog" aria-expanded={(state.ui.open == Some(Open::Share)).to_string()}
-                        onclick={on(&send, Msg::Share)}>{t("Share")}</button>
+                        onclick={on(&send, Msg::Share)}>{w("Share")}</button>
                     if state.ui.open == Some(Open::Share) { <ShareDialog state={state.clone()} /> }
                 </span>
                 <span class="anchor show-p">
@@ -143,11 +143,11 @@ fn scenarios(state: &State, send: &Send) -> Html {
         }
     });
     let option = |s: &Scenario| {
-        html! { <option value={s.id.clone()} selected={s.id == open} title={said(&s.blurb)}>{said(&s.title)}</option> }
+        html! { <option value={s.id.clone()} selected={s.id == open} title={said(&s.blurb)}>{ws(&s.title)}</option> }
     };
     html! {
         <label class="select">
-            <span class="vh">{t("Scenario")}</span>
+            <span class="vh">{w("Scenario")}</span>
             <select aria-label={t("Scenario")} onchange={onchange}>
                 if foreign { <option value="" selected=true>{ if state.loaded.title.is_empty() { "…".to_string() } else { state.loaded.title.clone() } }</option> }
                 { for groups.iter().map(|(name, members)| html! {

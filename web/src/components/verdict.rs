@@ -6,7 +6,7 @@ use yew::prelude::*;
 use super::glyph::verdict_key;
 use super::rich::rich;
 use crate::store::{Send, use_send};
-use crate::words::{said, said_rich, t, tf};
+use crate::words::{said, said_rich, t, tf, w};
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct Props {
@@ -66,7 +66,7 @@ pub(crate) fn VerdictBar(props: &Props) -> Html {
             <b><span data-voice="teacher">{word}</span><span data-voice="silent-teacher">{silent}</span></b>
             <span class="v-age" aria-hidden="true" data-voice="teacher">{told}</span>
             <span class="v-age" aria-hidden="true" data-voice="silent-teacher">{measured}</span>
-            if props.what_if { <span class="what-if">{t("what if")}</span> }
+            if props.what_if { <span class="what-if">{w("what if")}</span> }
             <span class="v-because" data-voice="teacher">
                 { rich(&v.because, props.now, &send) }{ but(props, &send) }if !v.more.is_empty() { <span class="v-more">{" "}{ rich(&v.more, props.now, &send) }</span> }
             </span>

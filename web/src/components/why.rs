@@ -10,7 +10,7 @@ use super::speech;
 use super::tabs::when;
 use crate::state::{FileMsg, Msg, State};
 use crate::store::{Send, on};
-use crate::words::{said, t, tf};
+use crate::words::{t, tf, w, ws};
 
 /// The tab's content.
 pub(crate) fn why(why: &Why, details: &Details, state: &State, now: At, send: &Send) -> Html {
@@ -22,11 +22,11 @@ pub(crate) fn why(why: &Why, details: &Details, state: &State, now: At, send: &S
         if !why.attempts.is_empty() { { scheduler::attempts(&why.attempts, state.ui.attempt, zero, now, send) } }
         if why.strip.len() > 1 { <section class="strip-of">{ strip(why) }</section> }
         { for why.speech.as_ref().map(|s| html! {
-            <section><h3>{t("Who says so, and where")}</h3>{ speech::lanes(s, now, deadline) }{ for why.quote.as_ref().map(|q| quote(q, now, send)) }</section>
+            <section><h3>{w("Who says so, and where")}</h3>{ speech::lanes(s, now, deadline) }{ for why.quote.as_ref().map(|q| quote(q, now, send)) }</section>
         }) }
         if why.speech.is_none() { { for why.quote.as_ref().map(|q| html! { <section>{ quote(q, now, send) }</section> }) } }
-        if !why.chain.is_empty() { <section><h3>{t("Back to the keystroke")}</h3>{ chain(&why.chain, now, zero, send) }</section> }
-        if !why.ends.is_empty() { <section data-voice="teacher"><h3>{t("What would end it")}</h3>{ ends(&why.ends, send) }</section> }
+        if !why.chain.is_empty() { <section><h3>{w("Back to the keystroke")}</h3>{ chain(&why.chain, now, zero, send) }</section> }
+        if !why.ends.is_empty() { <section data-voice="teacher"><h3>{w("What would end it")}</h3>{ ends(&why.ends, send) }</section> }
         </>
     }
 }
@@ -34,7 +34,7 @@ pub(crate) fn why(why: &Why, details: &Details, state: &State, now: At, send: &S
 fn head(head: &WhyHead, now: At, send: &Send) -> Html {
     match head {
         WhyHead::Agreed => {
-            html! { <section><p>{t("Spec and status agree. Nothing has to move.")}</p></section> }
+            html! { <section><p>{w("Spec and status agree. Nothing has to move.")}</p></section> }
         }
         WhyHead::Moving(words) => html! { <section><p>{ rich(words, now, send) }</p></section> },
         WhyHead::Blocked(words) => {
@@ -44,7 +44,7 @@ fn head(head: &WhyHead, now: At, send: &Send) -> Html {
             <section class="nobody"><b>{ rich(words, now, send) }{": "}{age(now.0.saturating_sub(since.0))}</b>{ rich(until, now, send) }</section>
         },
         WhyHead::NoLoop => html! {
-            <section><p>{t("An object with no loop behind it: it is stored, and nothing acts on it.")}</p></section>
+            <section><p>{w("An object with no loop behind it: it is stored, and nothing acts on it.")}</p></section>
         },
     }
 }
@@ -79,7 +79,7 @@ fn strip(why: &Why) -> Html {
         }
     };
     let mark = |(i, (w, name)): (usize, &(Who, String))| {
-        html! { <>{ who_at(*w, x(i), 12.0, 12.0) }<text x={format!("{:.1}", x(i) + nudge(i))} y="33" text-anchor={anchor(i)} style="font-size:10.5px">{said(name)}</text></> }
+        html! { <>{ who_at(*w, x(i), 12.0, 12.0) }<text x={format!("{:.1}", x(i) + nudge(i))} y="33" text-anchor={anchor(i)} style="font-size:10.5px">{ws(name)}</text></> }
     };
     let names: Vec<&str> = why.strip.iter().map(|(_, n)| n.as_str()).collect();
     let last = why.strip.len() - 1;
@@ -97,7 +97,7 @@ fn strip(why: &Why) -> Html {
                 html! {
                     <><path d={format!("M{a:.1} 12H{:.1}", b - 10.0)} style="stroke:var(--gap-over)" stroke-width="2" stroke-dasharray="3 2.5" />
                     <path d={format!("M{:.1} 6l12 12m0-12-12 12", b - 6.0)} style="stroke:var(--gap-over)" stroke-width="2.4" />
-                    <text class="over" x={format!("{:.1}", b + 8.0)} y="33" text-anchor="end" style="font-size:10.5px">{said(name)}</text></>
+                    <text class="over" x={format!("{:.1}", b + 8.0)} y="33" text-anchor="end" style="font-size:10.5px">{ws(name)}</text></>
                 }
             }) }
             { for why.strip.iter().enumerate().map(mark) }
@@ -117,11 +117,11 @@ fn chain(links: &[Link], now: At, zero: At, send: &Send) -> Html {
             <li data-who={who_key(l.who)} class={classes!(l.key.is_some().then_some("key"))}>
                 <time>{time}</time>{ who(l.who) }
                 <div>
-                    if i > 0 { <span class="because">{t("because")}</span> }
+                    if i > 0 { <span class="because">{w("because")}</span> }
                     { rich(&l.words, now, send) }{" "}{ for l.step.map(|n| step_link(n, send)) }
                     { place(&l.said, now) }
                     { for l.key.as_ref().map(|(file, line)| html! {
-                        <>{" "}<button class="link" onclick={on(send, Msg::File(FileMsg::Go(Some(file.clone()), *line, 1)))}>{t("Show the line")}</button></>
+                        <>{" "}<button class="link" onclick={on(send, Msg::File(FileMsg::Go(Some(file.clone()), *line, 1)))}>{w("Show the line")}</button></>
                     }) }
                 </div>
             </li>
@@ -152,12 +152,12 @@ fn place(said: &Said, now: At) -> Html {
 fn ends(ends: &[End], send: &Send) -> Html {
     let end = |e: &End| {
         let button = match &e.act {
-            EndAct::None => html! { <span class="strong">{said(&e.label)}</span> },
+            EndAct::None => html! { <span class="strong">{ws(&e.label)}</span> },
             act => {
-                html! { <button class="btn btn-s" onclick={on(send, Msg::End(act.clone()))}>{said(&e.label)}</button> }
+                html! { <button class="btn btn-s" onclick={on(send, Msg::End(act.clone()))}>{ws(&e.label)}</button> }
             }
         };
-        html! { <li>{button}<span>{said(&e.then)}</span></li> }
+        html! { <li>{button}<span>{ws(&e.then)}</span></li> }
     };
     html! { <ul class="ends">{ for ends.iter().map(end) }</ul> }
 }

@@ -76,8 +76,27 @@ impl State {
 
 /// Programs beside kubectl that the terminal knows; `help` alone is the terminal's own.
 const PROGRAMS: [&str; 21] = [
-    ":", "cat", "clear", "cut", "declare", "echo", "false", "gitops", "grep", "head", "help", "ls", "order",
-    "sleep", "sort", "statefile", "tail", "true", "uniq", "watch", "wc",
+    ":",
+    "cat",
+    "clear",
+    "cut",
+    "declare",
+    "echo",
+    "false",
+    "gitops",
+    "grep",
+    "head",
+    "help",
+    "ls",
+    "order",
+    "sleep",
+    "sort",
+    "statefile",
+    "tail",
+    "true",
+    "uniq",
+    "watch",
+    "wc",
 ];
 
 /// The word `kubectl` may be left out, or typed twice because the prompt seemed to hold it.

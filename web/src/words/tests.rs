@@ -102,7 +102,7 @@ fn every_text_of_the_page_has_its_german() {
     for (path, code) in sources() {
         for (before, text) in quoted(&code) {
             let before = before.trim_end();
-            let marked = ["t(", "n(", "tf!(", "fill("].iter().any(|m| is_call(before, m));
+            let marked = ["t(", "n(", "w(", "tf!(", "wf!(", "fill("].iter().any(|m| is_call(before, m));
             let asked = marked || reads(&text) && !UNSEEN.contains(&text.trim());
             let known = table.whole(text.trim()).is_some() || table.sentence(text.trim()).is_some();
             if asked && !known && text.chars().any(char::is_alphabetic) {
