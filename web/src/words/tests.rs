@@ -82,6 +82,8 @@ const UNSEEN: &[&str] = &[
     "but the file says",
     "and the cluster has",
     "ack ack-h teacher",
+    "board verdict steps timeline",
+    "code readonly grow",
     "scroll grow",
     "lesson body scroll grow",
     "anchor up extra wide",
