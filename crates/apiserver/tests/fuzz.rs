@@ -49,8 +49,9 @@ fn corpus() -> (Vec<String>, usize) {
     found.sort();
     texts.extend(found.iter().filter_map(|path| std::fs::read_to_string(path).ok()));
     let kept = texts.len();
-    for area in AREAS {
-        let path = format!("{folder}/../../tests/golden/verdicts/{area}.yaml");
+    let own = ["own/definitions", "own/newer"].map(str::to_owned);
+    for area in AREAS.iter().map(|area| format!("verdicts/{area}")).chain(own) {
+        let path = format!("{folder}/../../tests/golden/{area}.yaml");
         let text = std::fs::read_to_string(path).expect("the cases are there");
         let script = yaml::yaml_to_json(&text, false).expect("the cases are YAML");
         for case in script["cases"].as_array().into_iter().flatten() {
@@ -233,6 +234,12 @@ fn try_document(manifest: &Value, dice: &mut Dice, count: &mut Count) {
             is_settled(&mut world, &key, count);
         }
     }
+    // A person's client may write any status.
+    let mut patch = object.to_value();
+    spoil(&mut patch["status"], dice);
+    let (kind, subresource, patch) = (PatchKind::Merge, Subresource::Status, Arc::new(patch));
+    let request: Request = Verb::Patch { key, subresource, kind, patch }.into();
+    ask(&mut world, &Request { field_manager: Some("fuzz".into()), ..request }, count);
 }
 
 fn try_text(text: &str, dice: &mut Dice, count: &mut Count) {

@@ -229,15 +229,16 @@ fn date_taints(new: &mut Custom, old: Option<&Custom>, now: Time) {
         }
     };
     if kind == "DeviceTaintRule" {
-        let other = |before: &Value| {
-            before["effect"] != spec["taint"]["effect"] && before["timeAdded"] == spec["taint"]["timeAdded"]
-        };
+        let Some(taint) = spec.get_mut("taint").filter(|taint| taint.is_object()) else { return };
+        let other =
+            |before: &Value| before["effect"] != taint["effect"] && before["timeAdded"] == taint["timeAdded"];
         if before.as_ref().is_some_and(other) {
-            spec["taint"]["timeAdded"] = Value::Null;
+            taint["timeAdded"] = Value::Null;
         }
-        date(&mut spec["taint"]);
-    } else if let Some(devices) = spec["devices"].as_array_mut() {
-        devices.iter_mut().filter_map(|d| d["taints"].as_array_mut()).flatten().for_each(date);
+        date(taint);
+    } else if let Some(devices) = spec.get_mut("devices").and_then(Value::as_array_mut) {
+        let taints = devices.iter_mut().filter_map(|d| d.get_mut("taints")?.as_array_mut());
+        taints.flatten().for_each(date);
     }
 }
 
