@@ -42,6 +42,8 @@ struct Order {
     /// Pods that were made, and what went wrong on the way.
     made: u32,
     troubles: Outcome,
+    /// Where each of these could first be seen: record and time.
+    seen: BTreeMap<String, (u64, Instant)>,
 }
 
 /// A way to another end.
@@ -88,7 +90,7 @@ impl Search {
         let (way, troubles) = (vec![], Outcome::new());
         Search {
             begun: world.now(),
-            now: Order { world, gaps, way, steps: 0, made: 0, troubles },
+            now: Order { world, gaps, way, steps: 0, made: 0, troubles, seen: BTreeMap::new() },
             waiting: VecDeque::new(),
             measure: None,
             conflict: None,
@@ -154,8 +156,9 @@ impl Search {
         let outcome = self.now.outcome();
         self.tried += 1;
         let Some(measure) = &self.measure else {
+            let broken = self.now.broken();
             self.measure = Some(outcome);
-            return None;
+            return broken;
         };
         let differs = |(what, here): &(&String, &String)| measure.get(*what) != Some(*here);
         let mut news = outcome.iter().filter(differs);
@@ -163,7 +166,7 @@ impl Search {
         let (what, here) = worse.or_else(|| news.next())?;
         let found = Box::new(Found {
             way: self.now.way.clone(),
-            end: (self.now.world.next_record(), self.now.world.now()),
+            end: self.now.end_of(what),
             what: what.clone(),
             here: here.clone(),
             by_itself: measure.get(what).cloned(),
@@ -177,6 +180,7 @@ impl Search {
 }
 
 const CONFLICT: &str = "A write is refused";
+const TOO_MANY: &str = "has too many pods on the way";
 
 /// Whether a step is one whose turn somebody could notice.
 fn counts(world: &World, step: &Step) -> bool {
@@ -214,6 +218,23 @@ impl Order {
         }
     }
 
+    /// Where something can be seen: on the way, or at the end.
+    fn end_of(&self, what: &str) -> (u64, Instant) {
+        self.seen.get(what).copied().unwrap_or((self.world.next_record(), self.world.now()))
+    }
+
+    /// What even the order by time breaks, as where two controller managers do the same work.
+    fn broken(&self) -> Option<Box<Found>> {
+        let (what, here) = self.troubles.iter().find(|(what, _)| what.ends_with(TOO_MANY))?;
+        Some(Box::new(Found {
+            way: vec![],
+            end: self.end_of(what),
+            what: what.clone(),
+            here: here.clone(),
+            by_itself: None,
+        }))
+    }
+
     /// What can be seen on the way only.
     fn look(&mut self, record: &Record) {
         let What::Served { who, verb, key, code, message, .. } = &record.what else { return };
@@ -237,7 +258,9 @@ impl Order {
             let (pods, _) = pods_of(&self.world, set);
             let wanted = usize::try_from(set.replicas()).unwrap_or(0);
             if pods > wanted && wanted > 0 {
-                let what = format!("ReplicaSet {} has too many pods on the way", set.metadata.name);
+                let what = format!("ReplicaSet {} {TOO_MANY}", set.metadata.name);
+                let here = (self.world.next_record(), self.world.now());
+                self.seen.entry(what.clone()).or_insert(here);
                 self.troubles.insert(what, format!("it wants {wanted} and has {pods}"));
             }
         }

@@ -122,6 +122,12 @@ pub(crate) fn of_input(input: &Input) -> String {
 
 /// Another order with another end, and how many orders were gone through.
 pub(crate) fn race_found(found: &crate::race::Found, tried: u32) -> Rich {
+    if found.way.is_empty() {
+        return Rich::default().then(Span::Strong("A race. ".into())).then(Span::Words(format!(
+            "{}: {}, in the order by time already. The address above leads here.",
+            found.what, found.here
+        )));
+    }
     let choices = match found.way.len() {
         1 => "One turn is".to_string(),
         n => format!("{n} turns are"),

@@ -174,6 +174,39 @@ fn a_search_leads_to_another_end_or_says_that_there_is_none() {
 }
 
 #[test]
+fn a_search_finds_the_race_of_two_managers() {
+    let mut page = Page::open("P21-two");
+    page.apply(page.doc());
+    assert_eq!(page.send(Command::Race), Stop::Finished);
+    let now = page.frame().head.now;
+    let said = page
+        .answers
+        .iter()
+        .find_map(|u| if let Update::Notice(n) = u { Some(n.words.plain(now)) } else { None });
+    let said = said.expect("a notice");
+    assert!(said.starts_with("A race. ReplicaSet relay-") && said.contains("too many pods"), "{said}");
+    let link =
+        page.answers.iter().find_map(|u| if let Update::Shared(s) = u { Some(s.clone()) } else { None });
+    let link = link.expect("the way there");
+    // The link leads to the very moment at which the promise is broken.
+    let mut there = Page::new();
+    there.send(Command::LoadLink(link.text));
+    assert_eq!(there.hash(), link.hash);
+    assert!(there.frame().pods.len() > 3, "three are wanted, there are {}", there.frame().pods.len());
+    // With one manager no order breaks it.
+    let mut alone = Page::open("P21-two");
+    alone.send(Command::Fault { id: "second:manager".into(), on: false });
+    alone.apply(alone.doc());
+    alone.send(Command::Race);
+    let now = alone.frame().head.now;
+    let said = alone
+        .answers
+        .iter()
+        .find_map(|u| if let Update::Notice(n) = u { Some(n.words.plain(now)) } else { None });
+    assert!(!said.expect("a notice").contains("too many pods"));
+}
+
+#[test]
 fn a_search_ends_when_something_else_is_asked() {
     let mut page = applied();
     let search = kubestep_protocol::CommandId(9000);
