@@ -44,7 +44,7 @@ impl Kubelet {
     ) {
         let uid: &Uid = &pod.metadata.uid;
         match command(pod, name, "preStop").filter(|_| grace > 0) {
-            None => cx.order(Order::Stop { pod: uid.clone(), id: id.clone(), grace: grace.max(LEAST_GRACE) }),
+            None => self.stop_in_turn(cx, uid, name, id, grace),
             Some(command) => {
                 let purpose = Purpose::PreStop(grace, cx.now);
                 let exec = Exec { uid: uid.clone(), container: name.clone(), id: id.clone(), purpose };
@@ -70,7 +70,7 @@ impl Kubelet {
             cx.event(about, "Warning", "FailedPreStopHook", "PreStopHook failed".into());
         }
         let took = i64::try_from(cx.now.since(began).as_secs()).unwrap_or(grace);
-        cx.order(Order::Stop { pod: uid, id, grace: (grace - took).max(LEAST_GRACE) });
+        self.stop_in_turn(cx, &uid, &exec.container, &id, grace - took);
     }
 
     /// Runs a postStart hook; answers whether the sync now waits for it.

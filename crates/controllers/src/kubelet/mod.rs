@@ -23,6 +23,7 @@ mod start;
 mod status;
 mod sync;
 mod terminate;
+mod turns;
 pub mod vectors;
 mod volumes;
 mod worker;

@@ -88,4 +88,9 @@ pub static SENTENCES: &[Sentence] = &[
         "The {probe} probe of container {container} failed for good, so the kubelet stops it.",
         "pkg/kubelet/kuberuntime/kuberuntime_manager.go, computePodActions",
     ),
+    of(
+        "kubelet.wait-turn",
+        "Container {container} is a sidecar: it ends after those that it serves, so the kubelet waits for their end.",
+        "pkg/kubelet/kuberuntime/kuberuntime_termination_order.go, waitForTurn",
+    ),
 ];

@@ -160,8 +160,9 @@ impl Kubelet {
             Activity::Stopping(left) => {
                 left.retain(|i| i != id);
                 if left.is_empty() {
-                    self.stop_the_sandbox(cx, uid);
+                    return self.stop_the_sandbox(cx, uid);
                 }
+                self.next_turns(cx, uid);
             }
             Activity::Starting(starting) => {
                 if let Some(plan) = &mut starting.kills {

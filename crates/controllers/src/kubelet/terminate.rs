@@ -36,6 +36,7 @@ impl Kubelet {
         if running.is_empty() {
             return self.stop_the_sandbox(cx, uid);
         }
+        worker.waiting.clear();
         worker.activity = Activity::Stopping(running.iter().map(|(id, _)| id.clone()).collect());
         for (id, name) in running {
             cx.event(
@@ -52,10 +53,12 @@ impl Kubelet {
     /// The grace period was shortened while containers are being stopped.
     pub(super) fn stop_sooner(&mut self, cx: &mut Cx<'_>, uid: &Uid) {
         let Some(worker) = self.workers.get(uid) else { return };
-        let Activity::Stopping(left) = &worker.activity else { return };
+        let Activity::Stopping(left) = worker.activity.clone() else { return };
         let grace = worker.grace.unwrap_or(1);
-        for id in left {
-            cx.order(Order::Stop { pod: uid.clone(), id: id.clone(), grace: grace.max(LEAST_GRACE) });
+        // With no grace at all nobody waits for anybody.
+        let waiting = if grace > 0 { self.wait_shorter(cx.now, uid, grace) } else { vec![] };
+        for id in left.into_iter().filter(|id| !waiting.contains(id)) {
+            cx.order(Order::Stop { pod: uid.clone(), id, grace: grace.max(LEAST_GRACE) });
         }
     }
 

@@ -1,6 +1,6 @@
 //! Pod workers: one per pod, one sync at a time. Upstream: pkg/kubelet/pod_workers.go.
 
-use super::{Cx, Kubelet, Timer, Uid, probes::Probe, start::Starting, volumes::Volumes};
+use super::{Cx, Kubelet, Timer, Uid, probes::Probe, start::Starting, turns::Waiting, volumes::Volumes};
 use kubestep_control::ProbeKind;
 use kubestep_model::{Instant, Pod, PodStatus, text::backoff::Backoff};
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
@@ -65,6 +65,8 @@ pub(super) struct Worker {
     /// When its volumes are unmounted, once its containers have ended.
     pub(super) unmounted: Instant,
     pub(super) due: Option<Instant>,
+    /// Sidecars that are to end after others.
+    pub(super) waiting: Vec<Waiting>,
     pub(super) reasons: Reasons,
     /// By container.
     pub(super) crashes: Backoff,
@@ -95,6 +97,7 @@ impl Worker {
             synced: Instant(0),
             unmounted: Instant(0),
             due: None,
+            waiting: vec![],
             reasons: Reasons::new(),
             crashes: Backoff::default(),
             pulls: Backoff::default(),
