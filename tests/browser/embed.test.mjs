@@ -15,3 +15,5 @@ after(async () => {
 await import("./embed/figures.mjs");
 await import("./embed/pages.mjs");
 await import("./embed/hostile.mjs");
+await import("./embed/offline.mjs");
+await import("./embed/classroom.mjs");

@@ -87,6 +87,7 @@ pub(crate) fn perform(effect: Effect, state: &State, send: &Send) {
                 browser::focus("manifest");
             }
         }),
+        Effect::CopyText(text) => copy(&text, send),
         Effect::Copy(text) => copy(&browser::address_of(&text), send),
         Effect::Address(text) => browser::set_fragment(&text),
         Effect::Look => look(state),

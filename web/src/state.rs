@@ -414,6 +414,8 @@ pub enum Msg {
     Share,
     /// Copies the link.
     Copy,
+    /// Copies a text as it is.
+    CopyText(String),
     /// It was copied, or not.
     Copied(bool),
     /// Throws the snapshots away and compares the hash.
@@ -550,6 +552,8 @@ pub enum Effect {
     Help(Option<FieldDoc>),
     /// Copy a text; `Copied` follows.
     Copy(String),
+    /// Copy a text as it is; `Copied` follows.
+    CopyText(String),
     /// Put this into the address.
     Address(String),
     /// Draw the page in this look (attributes on the root and the body).
@@ -609,6 +613,7 @@ impl State {
             Msg::End(act) => self.end(act, todo),
             Msg::Share => self.share(todo),
             Msg::Copy | Msg::Copied(_) | Msg::Recompute => self.link_msg(&msg, todo),
+            Msg::CopyText(text) => todo.push(Effect::CopyText(text)),
             Msg::TryAgain => self.try_again(todo),
             Msg::Outside(text) => self.asked_from_outside(&text, todo),
             other => self.panels(other, todo),

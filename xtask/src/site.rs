@@ -48,7 +48,7 @@ pub(crate) fn assemble(made: &Path, dist: &Path) -> Result<PathBuf, String> {
 /// What stands beside the page under names that do not change: the script for other pages, and the classroom.
 fn beside(dist: &Path) -> Result<(), String> {
     let web = root().join("web");
-    for folder in ["sdk"] {
+    for folder in ["sdk", "classroom"] {
         copy(&web.join(folder), &files(&web.join(folder))?, dist)?;
     }
     // The same script under the name of its version: a page that names it is not changed by a later one.

@@ -8,6 +8,11 @@ export const SITE = process.env.KUBESTEP_URL;
 const FOLDER = new URL("./", import.meta.url);
 const TYPES = { html: "text/html; charset=utf-8", js: "text/javascript; charset=utf-8" };
 
+const given = new Map();
+
+/** Puts a page beside the others: one that the site has made. */
+export const put = (name, text) => given.set(name, text);
+
 let server;
 let port;
 
@@ -21,7 +26,7 @@ export async function serve() {
     if (name === "favicon.ico") return void response.writeHead(204).end();
     try {
       if (!/^[a-z-]+\.(html|js)$/.test(name)) throw new Error("no such page");
-      const text = await readFile(new URL(name, FOLDER), "utf8");
+      const text = given.get(name) ?? await readFile(new URL(name, FOLDER), "utf8");
       response.writeHead(200, { "Content-Type": TYPES[name.split(".").at(-1)], "Cache-Control": "no-store" });
       response.end(text.replaceAll("{{SITE}}", SITE).replaceAll("{{OTHER}}", host("127.0.0.1")));
     } catch {

@@ -11,6 +11,7 @@ use super::inspector::Inspector;
 use super::timeline::TimePanel;
 use super::topbar::verdict;
 use crate::state::State;
+use crate::words::w;
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct Props {
@@ -30,7 +31,7 @@ pub(crate) fn Figure(props: &Props) -> Html {
             <header class="fig-head">
                 <h1 class="vh">{format!("Kubestep: {}", state.loaded.title)}</h1>
                 if shows(&["verdict"]) { { verdict(state) } } else { <span class="grow" /> }
-                <a class="open" href="./" target="_blank" rel="noopener">{"Open in Kubestep"}</a>
+                <a class="open" href="./" target="_blank" rel="noopener">{w("Open in Kubestep")}</a>
             </header>
             <div class="banner-row">
                 { for state.banner.as_ref().map(|b| html! { <BannerRow banner={b.clone()} hello={state.hello.clone()} begun={state.loaded.scenario.clone()} now={now} /> }) }

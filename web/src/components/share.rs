@@ -6,7 +6,7 @@ use yew::prelude::*;
 
 use crate::browser;
 use crate::state::{Msg, State};
-use crate::store::{on, use_send};
+use crate::store::{Send, on, use_send};
 use crate::words::{t, w, wf};
 
 #[derive(Properties, PartialEq)]
@@ -57,6 +57,7 @@ pub(crate) fn ShareDialog(props: &Props) -> Html {
                 </span>
                 <span class="label" role="status" aria-label={t("Link")}>{said}</span>
             </div>
+            { for state.shared.as_ref().map(|_| embed(&link, &send)) }
             { for state.shared.as_ref().map(|s| html! {
                 <div class="field">
                     <span class="label">{w("State")}{" "}<code>{s.hash.clone()}</code></span>
@@ -64,6 +65,21 @@ pub(crate) fn ShareDialog(props: &Props) -> Html {
                     <span class="label" role="status" aria-label={t("State")}>{proof}</span>
                 </div>
             }) }
+        </div>
+    }
+}
+
+/// The lines that put this moment into somebody's page.
+fn embed(link: &str, send: &Send) -> Html {
+    let site = link.split('#').next().unwrap_or_default();
+    let snippet = format!(
+        "<script type=\"module\" src=\"{site}kubestep.js\"></script>\n<kubestep-figure link=\"{link}\" style=\"display:block;min-height:422px\"></kubestep-figure>"
+    );
+    html! {
+        <div class="field">
+            <label class="label" for="embed-snippet">{w("Embed this moment in a page")}</label>
+            <textarea id="embed-snippet" readonly=true rows="3" aria-label={t("Embed")} value={snippet.clone()} />
+            <span><button class="btn btn-s" onclick={on(send, Msg::CopyText(snippet))}>{w("Copy snippet")}</button></span>
         </div>
     }
 }

@@ -109,7 +109,7 @@ mod tests {
     fn a_table_for_people() {
         let text = plain(&[row(), Outcome { learner: "Bo".into(), shown: 2, ..Outcome::default() }]);
         let lines: Vec<&str> = text.lines().collect();
-        assert!(lines[0].starts_with("LEARNER      LESSON          SOLVED"), "{text}");
+        assert!(lines[0].starts_with("LEARNER     LESSON          SOLVED"), "{text}");
         assert!(
             lines[1].contains("yes") && lines[1].contains("1 of 3 (1 near)") && lines[1].contains("12m 34s"),
             "{text}"
