@@ -61,7 +61,7 @@ pub(crate) fn of_request(
         at,
         who: who.user_agent.clone(),
         user: who.user.clone(),
-        verb: verb.name(),
+        verb: if request.list.as_ref().is_some_and(|l| l.watch) { "watch" } else { verb.name() },
         kind: verb.kind(),
         namespace,
         name,

@@ -36,6 +36,9 @@ pub(crate) fn list(
     fields: Option<&FieldSelector>,
     options: &ListOptions,
 ) -> Reply {
+    if options.watch {
+        return crate::watch::begin(turn, kind, namespace, labels, fields, options);
+    }
     check(options)?;
     read::check_fields(turn, kind, fields)?;
     let place = place(options, turn.store.revision())?;
@@ -70,6 +73,9 @@ fn check(options: &ListOptions) -> Result<(), Status> {
     const FIELD: &str = "resourceVersionMatch";
     let (version, wanted) = (options.resource_version.as_str(), options.resource_version_match.as_str());
     let mut errors = Errors::new();
+    if options.send_initial_events.is_some() {
+        errors.forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list");
+    }
     if !wanted.is_empty() {
         if version.is_empty() {
             errors.forbidden(FIELD, "resourceVersionMatch is forbidden unless resourceVersion is provided");
@@ -90,7 +96,7 @@ fn check(options: &ListOptions) -> Result<(), Status> {
 }
 
 /// 422 about the options, which are no kind of the API.
-fn invalid(causes: Vec<Cause>) -> Status {
+pub(crate) fn invalid(causes: Vec<Cause>) -> Status {
     let each: Vec<String> = causes.iter().map(|c| format!("{}: {}", c.field, c.message)).collect();
     let list = match each.as_slice() {
         [one] => one.clone(),

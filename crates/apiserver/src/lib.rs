@@ -35,7 +35,9 @@ mod update;
 mod validation;
 pub mod vectors;
 mod warnings;
+mod watch;
 
+pub use apply::add_owners;
 pub use audit::{Actor, Audit};
 pub use bootstrap::first_objects;
 pub use rbac::lets as roles_allow;

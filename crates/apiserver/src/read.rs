@@ -12,9 +12,7 @@ use std::collections::BTreeMap;
 pub(crate) fn get(turn: &mut Turn<'_>, key: &Key, subresource: Subresource) -> Reply {
     let object = turn.find(key)?;
     match subresource {
-        Subresource::Status if turn.spoken.is_some() && !turn.has_status(key.kind) => {
-            Err(crate::refuse::no_status(turn, key))
-        }
+        Subresource::Status if !turn.has_status(key.kind) => Err(crate::refuse::no_status(turn, key)),
         Subresource::None | Subresource::Status => Ok(turn.show(object)),
         Subresource::Scale => crate::scale::get(turn, &object),
         Subresource::Binding | Subresource::Eviction | Subresource::Token | Subresource::Finalize => {

@@ -98,7 +98,10 @@ pub fn check(store: &Store, request: &Request, who: &Actor, now: Instant, settin
 /// Whether somebody in whose name it is asked may ask it.
 fn allowed(store: &Store, request: &Request) -> Result<(), Status> {
     match &request.user {
-        Some(user) => rbac::authorize(store, user, &request.verb, request.review.as_deref()),
+        Some(user) => {
+            let watch = request.list.as_ref().is_some_and(|l| l.watch).then_some("watch");
+            rbac::authorize(store, user, &request.verb, request.review.as_deref().or(watch))
+        }
         None => Ok(()),
     }
 }

@@ -140,6 +140,11 @@ impl Store {
         self.compacted
     }
 
+    /// Whether the log still holds every write since the start.
+    pub(crate) fn remembers_all(&self) -> bool {
+        self.log.len() < LOG_LENGTH
+    }
+
     /// The writes after a revision, oldest first; those that were dropped from the log are missing.
     pub fn log_after(&self, revision: Revision) -> impl Iterator<Item = &LogEntry> {
         self.entries_after(revision).map(|entry| &**entry)

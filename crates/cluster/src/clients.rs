@@ -1,7 +1,7 @@
 //! Programs that people start: they are run again against what they were told, and wait in the world.
 
 use crate::{Asker, Latencies, Step, What, World, world::Trace};
-use kubestep_apiserver::{Actor, LogEntry};
+use kubestep_apiserver::{Actor, LogEntry, add_owners};
 use kubestep_model::{
     Instant, Kind, Reply,
     client::{Chunk, Client, ClientAsk, ClientProgress, ClientTold, ClientTurn, WatchEvent},
@@ -220,8 +220,20 @@ impl World {
     }
 
     fn events_for(&self, ask: &ClientAsk) -> Vec<WatchEvent> {
-        let ClientAsk::Watch { from, .. } = ask else { return vec![] };
-        self.store.log_after(*from).filter(|e| concerns(ask, e)).filter_map(watch_event).collect()
+        let ClientAsk::Watch { from, owners, .. } = ask else { return vec![] };
+        let found = self.store.log_after(*from).filter(|e| concerns(ask, e)).filter_map(watch_event);
+        if !owners {
+            return found.collect();
+        }
+        let with_owners = |mut event: WatchEvent| {
+            let (object, gone) = match &mut event {
+                WatchEvent::Added(object) | WatchEvent::Modified(object) => (object, false),
+                WatchEvent::Deleted(object) => (object, true),
+            };
+            add_owners(&self.store, object, gone);
+            event
+        };
+        found.map(with_owners).collect()
     }
 
     fn node_text(&mut self, ask: Option<&ClientAsk>) -> Result<(String, i32), String> {

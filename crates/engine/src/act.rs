@@ -22,9 +22,12 @@ pub(crate) fn saved_of(session: &Session, command: &Command) -> Result<Saved, St
         Command::Apply { doc } => Saved::Run {
             terminal: APPLY,
             // What `kubectl edit` opened is saved as by it.
-            line: match doc.name.starts_with("edit-") {
-                true => format!("kubectl edit -f {}", quoted(&doc.name)),
-                false => format!("kubectl apply -f {}", quoted(&doc.name)),
+            line: match doc.name.as_str() {
+                name if name.starts_with("edit-last-applied-") => {
+                    format!("kubectl apply edit-last-applied -f {}", quoted(name))
+                }
+                name if name.starts_with("edit-") => format!("kubectl edit -f {}", quoted(name)),
+                name => format!("kubectl apply -f {}", quoted(name)),
             },
             files: vec![(doc.name.clone(), doc.text.clone())],
         },

@@ -106,6 +106,8 @@ pub struct Args {
     /// How many of `words` stood before `--`; all of them if there was none.
     pub before_dash: Option<usize>,
     given: BTreeMap<&'static str, Vec<String>>,
+    /// All flags as they came.
+    pub order: Vec<(&'static str, String)>,
 }
 
 impl Args {
@@ -265,6 +267,7 @@ impl Reader {
             let name = format!("{short}--{}", flag.long);
             return Err(format!("invalid argument {} for \"{name}\" flag: {fault}", go::quote(&value)).into());
         }
+        self.args.order.push((flag.long, value.clone()));
         let values = self.args.given.entry(flag.long).or_default();
         match flag.takes {
             Takes::List => values.extend(value.split(',').filter(|_| !value.is_empty()).map(str::to_owned)),
@@ -285,7 +288,7 @@ fn wrong_value(takes: Takes, value: &str) -> Option<String> {
     }
 }
 
-fn parse_bool(text: &str) -> Option<bool> {
+pub(crate) fn parse_bool(text: &str) -> Option<bool> {
     match text {
         "1" | "t" | "T" | "true" | "TRUE" | "True" => Some(true),
         "0" | "f" | "F" | "false" | "FALSE" | "False" => Some(false),

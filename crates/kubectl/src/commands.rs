@@ -25,7 +25,10 @@ mod info;
 mod kustomize;
 mod label;
 mod logs;
+mod part;
 mod patch;
+mod prune;
+mod raw;
 mod replace;
 pub(crate) mod rollout;
 mod run;
@@ -167,8 +170,13 @@ const CONFIG: &[Entry] = &[
 ];
 
 const APPLY: &[Entry] = &[
-    not_done("edit-last-applied"),
-    not_done("set-last-applied"),
+    done(
+        "edit-last-applied",
+        "Opens what was applied last in the editor; Apply there saves it",
+        applied::EDIT,
+        applied::edit,
+    ),
+    done("set-last-applied", "Writes down a file as applied last", applied::SET, applied::set),
     done("view-last-applied", "Shows what was applied last", applied::FLAGS, applied::view),
 ];
 
@@ -329,6 +337,8 @@ fn enter(kc: &mut Kc<'_>, entry: &Entry, path: &str, words: &[String]) -> Flow<i
         Does::Nothing => Err(kc.not_done(path)),
         Does::Group(entries) => {
             let (name, rest) = first(words);
+            let known = name.as_ref().is_some_and(|name| entries.iter().any(|e| e.is(name)));
+            let read = if known { Args::default() } else { Args::read(kc, path, &[], words)? };
             let Some(name) = name else {
                 let asked = words.iter().any(|w| w == "-h" || w == "--help");
                 help::group(kc, path, entry, entries, asked);
@@ -336,13 +346,7 @@ fn enter(kc: &mut Kc<'_>, entry: &Entry, path: &str, words: &[String]) -> Flow<i
             };
             match entries.iter().find(|e| e.is(&name)) {
                 Some(entry) => enter(kc, entry, &format!("{path} {name}"), &rest),
-                None => Err(kc.usage(
-                    path,
-                    &format!(
-                        "unknown command \"{}\"",
-                        std::iter::once(name).chain(rest).collect::<Vec<_>>().join(" ")
-                    ),
-                )),
+                None => Err(kc.usage(path, &format!("unknown command \"{}\"", read.words.join(" ")))),
             }
         }
         Does::Both(flags, run, entries) => {
@@ -382,14 +386,25 @@ fn act(
         }
         None => {}
     }
+    if args.has("record") {
+        kc.err("Flag --record has been deprecated, --record will be removed in the future\n");
+    }
+    kc.change_cause = args.on("record").then(|| cause(&args));
     kc.field_manager = args.text("field-manager").map(Into::into).or_else(|| manager_of(path));
     run(kc, &args)
+}
+
+/// The line of a command as `--record` writes it down. Upstream: genericclioptions, parseCommandArguments.
+fn cause(args: &Args) -> String {
+    let words = std::iter::once(args.path.as_str()).chain(args.words.iter().map(String::as_str));
+    let flags = args.order.iter().map(|(name, value)| format!(" --{name}={value}"));
+    words.collect::<Vec<_>>().join(" ") + &flags.collect::<String>()
 }
 
 /// The name under which a command's writes own what they set.
 fn manager_of(path: &str) -> Option<std::sync::Arc<str>> {
     match path.split(' ').nth(1)? {
-        "apply" => Some("kubectl-client-side-apply".into()),
+        "apply" | "diff" => Some("kubectl-client-side-apply".into()),
         "scale" => None,
         command => Some(format!("kubectl-{command}").into()),
     }

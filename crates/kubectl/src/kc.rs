@@ -1,10 +1,10 @@
 //! What a kubectl command can do: ask the API server, watch, sleep, print. Plain calls with `?`; a call that has no
 //! answer yet stops the command, which is run again from its start when the answer is there.
 
-use crate::fault::Fault;
+use crate::{fault::Fault, workloads::CHANGE_CAUSE};
 use kubestep_model::{
-    Answer, Instant, Key, Kind, ListOptions, Object, Reply, Request, Revision, Status, Subresource, User,
-    Verb,
+    Answer, Body, Instant, Key, Kind, ListOptions, Object, PatchKind, Reply, Request, Revision, Status,
+    Subresource, User, Verb,
     client::{Chunk, ClientAsk, ClientProgress, ClientTold, ClientTurn, Span, Stream, WatchEvent},
     text::{FieldSelector, Selector},
 };
@@ -23,8 +23,44 @@ pub enum Stop {
     Exit(i32),
 }
 
+/// The number that every command's process has in its log.
+const PROCESS: u32 = 10001;
+
 /// What a step of a command returns.
 pub type Flow<T> = Result<T, Stop>;
+
+/// Writes into a change what caused it. Upstream: genericclioptions, ChangeCauseRecorder.
+fn record(verb: &mut Verb, cause: &str) {
+    let body = match verb {
+        Verb::Patch {
+            kind: PatchKind::Merge | PatchKind::Strategic,
+            subresource: Subresource::None,
+            patch,
+            ..
+        } => patch,
+        Verb::Create { body: Body::Json(body), .. }
+        | Verb::Replace { subresource: Subresource::None, body: Body::Json(body), .. } => body,
+        _ => return,
+    };
+    put_cause(Arc::make_mut(body), cause);
+}
+
+/// Writes into an object or a patch what caused it.
+pub(crate) fn put_cause(value: &mut serde_json::Value, cause: &str) {
+    let mut place = Some(value);
+    for name in ["metadata", "annotations"] {
+        place = place.and_then(serde_json::Value::as_object_mut).map(|map| {
+            let there = map.entry(name).or_insert_with(|| serde_json::json!({}));
+            if there.is_null() {
+                *there = serde_json::json!({});
+            }
+            there
+        });
+    }
+    if let Some(map) = place.and_then(serde_json::Value::as_object_mut) {
+        map.insert(CHANGE_CAUSE.into(), cause.into());
+    }
+}
 
 /// The context of one run of a command.
 #[derive(Debug)]
@@ -33,6 +69,8 @@ pub struct Kc<'a> {
     pub namespace: Arc<str>,
     /// The namespace of the current context, whatever `-n` says.
     pub context: Arc<str>,
+    /// Whether files are taken as they stand and no server is asked, by `--local`.
+    pub local: bool,
     /// Whether `-n` named it.
     pub namespace_given: bool,
     files: &'a BTreeMap<String, String>,
@@ -46,6 +84,8 @@ pub struct Kc<'a> {
     defined: Option<Arc<Vec<Object>>>,
     /// Under which name this command's writes own what they set.
     pub field_manager: Option<Arc<str>>,
+    /// What `--record` writes into every object that is written.
+    pub change_cause: Option<String>,
     /// In whose name everything is asked, by `--as`.
     pub user: Option<Arc<User>>,
     /// Whether everything that is read shows who owns which fields.
@@ -66,6 +106,7 @@ impl<'a> Kc<'a> {
         Kc {
             context: namespace.clone(),
             namespace,
+            local: false,
             namespace_given: false,
             files,
             stdin: None,
@@ -77,6 +118,7 @@ impl<'a> Kc<'a> {
             unknown_fields: true,
             defined: None,
             field_manager: None,
+            change_cause: None,
             user: None,
             owners: false,
             limit: 0,
@@ -111,6 +153,8 @@ impl<'a> Kc<'a> {
         self.warned.clear();
         self.unknown_fields = true;
         self.defined = None;
+        self.change_cause = None;
+        self.local = false;
         self.owners = false;
         self.limit = 0;
     }
@@ -163,6 +207,9 @@ impl<'a> Kc<'a> {
     /// One request to the API server. Warnings in the answer are printed.
     pub fn ask(&mut self, request: impl Into<Request>) -> Flow<Reply> {
         let mut request: Request = request.into();
+        if let Some(cause) = &self.change_cause {
+            record(&mut request.verb, cause);
+        }
         let owns = match &request.verb {
             Verb::Create { .. } => true,
             Verb::Replace { subresource, .. } | Verb::Patch { subresource, .. } => {
@@ -274,7 +321,23 @@ impl<'a> Kc<'a> {
         from: Revision,
         until: Option<Instant>,
     ) -> Flow<(Vec<WatchEvent>, Revision)> {
-        match self.turn(ClientAsk::Watch { kind, namespace, name, from, until })? {
+        self.events(ClientAsk::Watch { kind, namespace, name, from, until, owners: false })
+    }
+
+    /// As [`Kc::watch`], with the owners of all fields.
+    pub fn watch_owned(
+        &mut self,
+        kind: Kind,
+        namespace: Option<Arc<str>>,
+        from: Revision,
+        until: Instant,
+    ) -> Flow<(Vec<WatchEvent>, Revision)> {
+        let until = Some(until);
+        self.events(ClientAsk::Watch { kind, namespace, name: None, from, until, owners: true })
+    }
+
+    fn events(&mut self, ask: ClientAsk) -> Flow<(Vec<WatchEvent>, Revision)> {
+        match self.turn(ask)? {
             ClientTold::Events { events, revision } => Ok((events.clone(), *revision)),
             _ => Err(self.fail("the answer is not one of a watch")),
         }
@@ -379,6 +442,14 @@ impl<'a> Kc<'a> {
     pub fn fault(&mut self, fault: &Fault) -> Stop {
         self.err(fault.message());
         Stop::Exit(1)
+    }
+
+    /// Prints a line of the client's own log. Upstream: k8s.io/klog, with the number of the process.
+    pub fn log(&mut self, place: &str, text: &str) {
+        let now = self.now.to_micro().to_string();
+        let digits = |from: usize, to: usize| now.get(from..to).unwrap_or_default();
+        let (month, day, clock) = (digits(5, 7), digits(8, 10), digits(11, 26));
+        self.err(format!("W{month}{day} {clock}   {PROCESS} {place}] {text}\n"));
     }
 
     /// Ends the command because Kubestep does not do what was asked.

@@ -241,7 +241,12 @@ fn recognise(kc: &Kc<'_>, source: &str, mut value: Value) -> Result<Manifest, Fa
         value.pointer("/metadata").and_then(|m| m.get(field)).and_then(Value::as_str).unwrap_or_default()
     };
     let (name, namespace): (Arc<str>, String) = (meta("name").into(), meta("namespace").to_owned());
-    let Some(found) = kind_of(kc, &api_version, &kind) else {
+    // The client also finds a kind in lower case; the server then refuses it.
+    let lower = || {
+        let fits = |k: &Kind| k.name().to_lowercase() == kind && k.api_version() == api_version;
+        Kind::all().find(fits)
+    };
+    let Some(found) = kind_of(kc, &api_version, &kind).or_else(lower) else {
         let why = format!("no matches for kind \"{kind}\" in version \"{api_version}\"");
         return Err(Fault::Text(format!(
             "resource mapping not found for name: \"{name}\" namespace: \"{namespace}\" from \"{source}\": {why}\nensure CRDs are installed first"
@@ -258,6 +263,9 @@ fn place(kc: &Kc<'_>, kind: Kind, stated: &str, value: &mut Value) -> Result<Arc
             metadata.remove("namespace");
         }
         return Ok("".into());
+    }
+    if stated.is_empty() && kc.local {
+        return Ok(kc.namespace.clone());
     }
     if stated.is_empty() {
         let metadata =

@@ -1,6 +1,6 @@
 //! The columns of `kubectl get`, one file per kind. Upstream: pkg/printers/internalversion (v1.37).
 
-mod common;
+pub(crate) mod common;
 mod config_map;
 pub(crate) mod defined;
 mod deployment;

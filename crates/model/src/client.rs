@@ -23,6 +23,8 @@ pub enum ClientAsk {
         from: Revision,
         /// When to give up.
         until: Option<Instant>,
+        /// Whether the objects show who owns which fields.
+        owners: bool,
     },
     /// Which kinds people have defined. Answered at once: clients keep what the API's discovery says.
     Discover,

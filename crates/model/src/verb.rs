@@ -143,6 +143,10 @@ pub struct ListOptions {
     pub resource_version: String,
     /// `Exact`, `NotOlderThan` or empty.
     pub resource_version_match: String,
+    /// Whether not a list is wanted but the beginning of a watch.
+    pub watch: bool,
+    /// For a watch: whether it tells first of what is there, if that was said.
+    pub send_initial_events: Option<bool>,
 }
 
 /// One request with the query that all writes share.

@@ -157,9 +157,15 @@ pub(crate) fn set_of(place: Place, kind: Kind, applied: &Value, part: &str) -> S
 
 /// The owners of an object's fields.
 pub(crate) fn of(store: &Store, key: &Key, place: Place) -> Managers {
+    until(store, key, place, kubestep_model::Revision::MAX)
+}
+
+/// The owners of an object's fields as they were at a revision.
+pub(crate) fn until(store: &Store, key: &Key, place: Place, last: kubestep_model::Revision) -> Managers {
     let mut managers = Managers::default();
     let mut known = false;
-    for entry in store.log_after(store.oldest_revision()).filter(|e| e.key == *key) {
+    let entries = store.log_after(store.oldest_revision()).take_while(|e| e.revision <= last);
+    for entry in entries.filter(|e| e.key == *key) {
         let Some(new) = &entry.new else {
             managers = Managers::default();
             known = false;

@@ -207,7 +207,8 @@ fn still_as_applied(place: Place, applied: &Value, live: &Value) -> Set {
 /// Upstream: managedfields/internal/lastapplied.go, buildLastApplied.
 fn last_applied(applied: &Value) -> String {
     let mut value = applied.clone();
-    if let Some(annotations) = value["metadata"]["annotations"].as_object_mut() {
+    let annotations = value.get_mut("metadata").and_then(|m| m.get_mut("annotations"));
+    if let Some(annotations) = annotations.and_then(Value::as_object_mut) {
         annotations.remove(LAST_APPLIED);
     }
     format!("{value}\n")
@@ -229,5 +230,17 @@ pub(crate) fn show_owners(turn: &Turn<'_>, object: &mut Object) {
     let Value::Object(entries) = serde_json::json!({"managedFields": shown}) else { return };
     if !managers.0.is_empty() {
         object.meta_mut().rest.extend(entries);
+    }
+}
+
+/// Gives an object that a watch tells of its `managedFields`, as they were when it was written or before it was deleted.
+/// Objects of kinds that somebody defined are left as they are.
+pub fn add_owners(store: &crate::Store, object: &mut Object, deleted: bool) {
+    let (kind, key) = (object.kind(), object.key());
+    let Some(place) = schema::place(&kind.api_version(), kind.name()) else { return };
+    let last = object.meta().revision().saturating_sub(u64::from(deleted));
+    let managers = managers::until(store, &key, place, last);
+    if !managers.0.is_empty() {
+        object.meta_mut().rest.insert("managedFields".into(), managers.to_json(kind));
     }
 }

@@ -26,6 +26,11 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
         let text = "can not both modify and remove the following annotation(s) in the same command: ";
         return Err(kc.fail(format!("{text}{}", both.join(", "))));
     }
+    if args.on("local") {
+        return label::local(kc, args, &resources, "annotations", &format, &|before| {
+            change(before, &new, &gone, args.on("overwrite")).map(|after| (after, "annotated"))
+        });
+    }
     let found = label::find(kc, args, &resources, "annotation", new.len() + gone.len())?;
     let single = found.single;
     common::each(kc, found, |kc, info| {

@@ -5,17 +5,17 @@ use super::common::{
     self, DRY_RUN, DryRun, FIELD_MANAGER, FILENAME, KUSTOMIZE, OUTPUT, RECURSIVE, SELECTOR, TEMPLATE,
     VALIDATE,
 };
-use super::server_side;
+use super::{delete, prune, server_side};
 use crate::{
     args::{Args, Flag, Takes, flag, not_done},
     fault::Fault,
-    kc::{Flow, Kc},
+    kc::{Flow, Kc, put_cause},
     manifest::{self, Manifest},
     output::format::{self, Format},
     select,
 };
 use kubestep_model::{
-    Body, Key, Kind, Object, PatchKind, Request, Subresource, Verb,
+    Body, Key, Kind, Object, PatchKind, Reason, Request, Status, Subresource, Verb,
     patch::{
         LAST_APPLIED, last_applied::original, merge_patch, strategic_merge_patch, three_way_merge_patch,
         three_way_strategic_patch, with_last_applied,
@@ -43,17 +43,17 @@ pub(super) const FLAGS: &[Flag] = &[
     flag("allow-missing-template-keys", Takes::Bool),
     flag("server-side", Takes::Bool),
     flag("force-conflicts", Takes::Bool),
-    not_done("force", Takes::Bool),
-    not_done("grace-period", Takes::Int),
-    not_done("cascade", Takes::Maybe("background")),
-    not_done("timeout", Takes::Span),
-    not_done("wait", Takes::Bool),
-    not_done("prune", Takes::Bool),
-    not_done("prune-allowlist", Takes::Each),
-    not_done("all", Takes::Bool),
+    flag("force", Takes::Bool),
+    flag("grace-period", Takes::Int),
+    flag("cascade", Takes::Maybe("background")),
+    flag("timeout", Takes::Span),
+    flag("wait", Takes::Bool),
+    flag("prune", Takes::Bool),
+    flag("prune-allowlist", Takes::Each),
+    flag("all", Takes::Bool),
     not_done("applyset", Takes::Text),
     KUSTOMIZE,
-    not_done("subresource", Takes::Text),
+    flag("subresource", Takes::Text),
 ];
 
 /// How often a patch is tried again after a conflict, and from which try on it waits.
@@ -67,6 +67,10 @@ pub(super) struct How {
     format: Format,
     server_side: bool,
     pub(super) force: bool,
+    /// `--subresource`.
+    pub(super) part: String,
+    /// `--force`: what cannot be patched is deleted and made anew, in this way.
+    anew: Option<delete::How>,
 }
 
 pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
@@ -76,6 +80,8 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
         format: Format::of(kc, args, false)?,
         server_side: args.on("server-side"),
         force: args.on("force-conflicts"),
+        part: args.text_or_empty("subresource").to_owned(),
+        anew: anew(kc, args)?,
     };
     if how.force && !how.server_side {
         return Err(kc.fail("--force-conflicts only works with --server-side"));
@@ -88,6 +94,7 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     if how.server_side && args.text("field-manager").is_none() {
         kc.field_manager = Some(server_side::MANAGER.into());
     }
+    check(kc, args, &how)?;
     if !args.words.is_empty() {
         return Err(kc.usage(&args.path, &format!("Unexpected args: [{}]", args.words.join(" "))));
     }
@@ -111,9 +118,13 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
             Err(fault) => faults.push(fault),
         }
     }
+    if let Some(cause) = kc.change_cause.take() {
+        manifests.iter_mut().for_each(|m| put_cause(&mut m.value, &cause));
+    }
     if manifests.is_empty() && faults.is_empty() {
         return Err(kc.fail("no objects passed to apply"));
     }
+    let allowed = if args.on("prune") { prune::allowed(kc, args)? } else { vec![] };
     let mut objects = Vec::new();
     for manifest in &manifests {
         match apply(kc, manifest, &how)? {
@@ -125,7 +136,47 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
         let value = if let [one] = objects.as_slice() { one.to_value() } else { format::list(&objects) };
         how.format.print(kc, &value, true)?;
     }
+    if args.on("prune") && faults.is_empty() {
+        let visited: Vec<Key> = objects.iter().map(Object::key).collect();
+        prune::run(kc, args, &visited, &allowed, how.dry, &how.format)?;
+    }
     common::finish(kc, faults)
+}
+
+/// How objects are deleted that cannot be patched; none without `--force`. Upstream: DeleteFlags.ToOptions.
+fn anew(kc: &mut Kc<'_>, args: &Args) -> Flow<Option<delete::How>> {
+    if !args.on("force") {
+        return Ok(None);
+    }
+    Ok(Some(delete::How {
+        grace: args.int("grace-period").unwrap_or(-1),
+        propagation: delete::cascade(kc, args)?,
+        dry: DryRun::None,
+        ignore_missing: true,
+        wait: args.on("wait"),
+        timeout: args.span("timeout").filter(|t| !t.is_zero()).unwrap_or(delete::FOREVER),
+        name_only: false,
+    }))
+}
+
+/// Flags that do not go together. Upstream: ApplyOptions.Validate.
+fn check(kc: &mut Kc<'_>, args: &Args, how: &How) -> Flow<()> {
+    if how.anew.is_some() && how.server_side {
+        return Err(kc.fail("--force cannot be used with --server-side"));
+    }
+    if how.dry == DryRun::Server && how.anew.is_some() {
+        return Err(kc.fail("--dry-run=server cannot be used with --force"));
+    }
+    if !how.part.is_empty() && !how.server_side {
+        return Err(kc.fail("--subresource can only be specified for --server-side"));
+    }
+    if args.on("prune") && !args.on("all") && args.text_or_empty("selector").is_empty() {
+        return Err(kc.fail(prune::ALL_OR_SOME));
+    }
+    if args.on("all") && !args.text_or_empty("selector").is_empty() {
+        return Err(kc.fail("cannot set --all and --selector at the same time"));
+    }
+    Ok(())
 }
 
 fn matches_labels(labels: &Selector, manifest: &Manifest) -> bool {
@@ -144,6 +195,11 @@ fn describe(key: &Key) -> String {
         key.name,
         key.namespace
     )
+}
+
+/// What was done when an object could not be read.
+pub(super) fn reading(key: &Key) -> String {
+    format!("retrieving current configuration of:\n{}\nfrom server for:", describe(key))
 }
 
 /// What is wrong with a name, as the client sees it before it asks.
@@ -167,7 +223,7 @@ fn apply(kc: &mut Kc<'_>, manifest: &Manifest, how: &How) -> Flow<Result<Object,
     if key.name.is_empty() && !generate.is_empty() {
         return Ok(Err(Fault::Text(format!("from {generate}: cannot use generate name with apply"))));
     }
-    let reading = format!("retrieving current configuration of:\n{}\nfrom server for:", describe(&key));
+    let reading = reading(&key);
     if let Some(why) = name_fault(&key.name) {
         return Ok(Err(Fault::Text(why).when(&reading, &manifest.source)));
     }
@@ -262,6 +318,14 @@ fn update(
     let (patch, patched) = send(kc, key, &modified, current, how)?;
     let object = match patched {
         Ok(object) => object,
+        Err(Fault::Status(status)) if anew_after(&status, how) => match replace(kc, key, &modified, how)? {
+            Ok(object) => object,
+            Err(fault) => {
+                let doing =
+                    format!("applying patch:\n{}\nto:\n{}\nfor:", json::encode(&modified), describe(key));
+                return Ok(Err(fault.when(&doing, &manifest.source)));
+            }
+        },
         Err(fault) => {
             let doing = format!("applying patch:\n{}\nto:\n{}\nfor:", json::encode(&patch), describe(key));
             return Ok(Err(fault.when("patching", &manifest.source).when(&doing, &manifest.source)));
@@ -270,6 +334,47 @@ fn update(
     warn_if_going(kc, &object);
     report(kc, &object, if common::is_empty(&patch) { "unchanged" } else { "configured" }, how);
     Ok(Ok(object))
+}
+
+/// Whether a refusal is one that `--force` answers. Upstream: Patcher.Patch.
+fn anew_after(status: &Status, how: &How) -> bool {
+    how.anew.is_some() && (status.is_conflict() || status.reason == Reason::Invalid)
+}
+
+/// Deletes an object, waits until it is gone, and makes it anew; if that is refused, as it was.
+/// Upstream: Patcher.deleteAndCreate.
+fn replace(kc: &mut Kc<'_>, key: &Key, modified: &Value, how: &How) -> Flow<Result<Object, Fault>> {
+    let Some(way) = &how.anew else { return Ok(Err(Fault::Text(String::new()))) };
+    let original = match kc.get(key.clone())? {
+        Ok(object) => object.to_value(),
+        Err(status) => return Ok(Err(status.into())),
+    };
+    if let Err(fault) = delete::one(kc, key, way)? {
+        return Ok(Err(fault));
+    }
+    let end = kc.now() + way.timeout;
+    if !delete::gone(kc, key, "", end)? {
+        return Ok(Err(Fault::Text("timed out waiting for the condition".into())));
+    }
+    let mut make = |body: &Value| {
+        let mut body = body.clone();
+        if let Some(Value::Object(metadata)) = body.get_mut("metadata") {
+            metadata.remove("resourceVersion");
+        }
+        let (kind, namespace) = (key.kind, key.namespace.clone());
+        kc.ask_object(Verb::Create { kind, namespace, body: Body::Json(Arc::new(body)) })
+    };
+    let refused = match make(modified)? {
+        Ok(object) => return Ok(Ok(object)),
+        Err(status) => status,
+    };
+    Ok(Err(match make(&original)? {
+        Ok(_) => Fault::from(refused),
+        Err(again) => Fault::Text(format!(
+            "An error occurred force-replacing the existing object with the newly provided one:\n\n{}.\n\nAdditionally, an error occurred attempting to restore the original object:\n\n{}",
+            refused.message, again.message
+        )),
+    }))
 }
 
 fn warn_if_going(kc: &mut Kc<'_>, object: &Object) {

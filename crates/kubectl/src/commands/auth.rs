@@ -2,14 +2,15 @@
 
 mod rules;
 
-use super::common::OUTPUT;
+use super::common::{self, OUTPUT};
 use crate::{
     args::{Args, Flag, Takes, flag, short},
     kc::{Flow, Kc},
-    output::tabs::Tabs,
+    output::{format::Format, tabs::Tabs},
     resources,
 };
 use kubestep_model::{Key, Request, Subresource, Verb};
+use serde_json::{Value, json};
 use std::sync::Arc;
 
 pub(super) const CAN_I: &[Flag] = &[
@@ -77,6 +78,13 @@ pub(super) fn can_i(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
         }
     }
     let verdict = match kc.user.is_some() {
+        true if resource.starts_with('/') => {
+            if rules::allows_address(kc, verb, resource)? {
+                "yes".to_owned()
+            } else {
+                "no".to_owned()
+            }
+        }
         true => review(kc, args, verb, resource)?,
         false => "yes".to_owned(),
     };
@@ -108,11 +116,36 @@ fn review(kc: &mut Kc<'_>, args: &Args, verb: &str, resource: &str) -> Flow<Stri
     })
 }
 
-pub(super) const WHO_AM_I: &[Flag] = &[OUTPUT];
+pub(super) const WHO_AM_I: &[Flag] = &[
+    OUTPUT,
+    common::TEMPLATE,
+    flag("show-managed-fields", Takes::Bool),
+    flag("allow-missing-template-keys", Takes::Bool),
+];
+
+/// Who asks, as the server's review says it.
+fn review_of(kc: &Kc<'_>) -> Value {
+    let mut info = match &kc.user {
+        None => {
+            json!({ "groups": ["system:masters"], "uid": "kubernetes-admin", "username": "kubernetes-admin" })
+        }
+        Some(user) => json!({ "groups": user.groups, "username": user.name }),
+    };
+    if let Some(groups) = info["groups"].as_array_mut() {
+        groups.push("system:authenticated".into());
+    }
+    json!({
+        "apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview",
+        "metadata": { "creationTimestamp": kc.now().to_time() }, "status": { "userInfo": info },
+    })
+}
 
 pub(super) fn who_am_i(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
-    if !args.text_or_empty("output").is_empty() {
-        return Err(kc.not_done("auth whoami -o"));
+    let format = Format::of(kc, args, false)?;
+    if !format.is_human() {
+        let value = review_of(kc);
+        format.print(kc, &value, true)?;
+        return Ok(0);
     }
     let text = match kc.user.clone() {
         None => {

@@ -2,10 +2,11 @@
 
 use super::{
     common::{self, FILENAME, KUSTOMIZE, RECURSIVE},
-    create::make::{Words, flags, make},
+    create::make::{Words, flags, try_make},
 };
 use crate::{
     args::{Args, Flag, Takes, flag},
+    fault::Fault,
     kc::{Flow, Kc},
     select::{self, Select},
 };
@@ -73,7 +74,7 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
         let name = args.text("name").filter(|n| !n.is_empty()).unwrap_or(&info.key.name);
         let target =
             json!({ "apiVersion": kind.api_version(), "kind": kind.name(), "name": &*info.key.name });
-        let mut spec = json!({ "scaleTargetRef": target, "maxReplicas": most });
+        let mut spec = json!({ "scaleTargetRef": &target, "maxReplicas": most });
         if least > 0 {
             spec["minReplicas"] = json!(least);
         }
@@ -83,18 +84,52 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
         let value = json!({ "metadata": { "name": name }, "spec": spec });
         let dry = common::DryRun::of(kc, args)? == common::DryRun::Client;
         let done = if dry { "created" } else { "autoscaled" };
-        make(
-            kc,
-            args,
-            Kind::other("autoscaling", "HorizontalPodAutoscaler"),
-            value,
-            Words { done, failed: "" },
-        )?;
+        let kind = Kind::other("autoscaling", "HorizontalPodAutoscaler");
+        if let Err(fault) = try_make(kc, args, kind, value, Words { done, failed: "" })? {
+            as_older(kc, args, (name, &target, least, most), &fault)?;
+        }
     }
     if found.infos.is_empty() && found.faults.is_empty() {
         return Err(kc.fail("no objects passed to autoscale"));
     }
     common::finish(kc, found.faults)
+}
+
+/// What the newer version of the API refused is tried in the older one, if that can say it.
+/// Upstream: canCreateHPAV1, createHorizontalPodAutoscalerV1.
+fn as_older(
+    kc: &mut Kc<'_>,
+    args: &Args,
+    (name, target, least, most): (&str, &Value, i64, i64),
+    fault: &Fault,
+) -> Flow<()> {
+    let incompatible = |kc: &mut Kc<'_>, why: &str| {
+        let text =
+            "failed to create autoscaling/v2 HPA and the configuration is incompatible with autoscaling/v1";
+        kc.fail(format!("{text}: {why}"))
+    };
+    let cpu = args.text_or_empty("cpu").trim();
+    let percent = args.int("cpu-percent").unwrap_or(-1);
+    if cpu.is_empty() {
+        return Err(incompatible(kc, "empty input"));
+    }
+    let plain = args.text_or_empty("memory").is_empty();
+    if !(plain && (percent >= 0 || cpu.ends_with('%'))) {
+        return Err(incompatible(kc, "%!w(<nil>)"));
+    }
+    let Some(kind) = Kind::of_manifest("autoscaling/v1", "HorizontalPodAutoscaler") else {
+        return Err(kc.fault(fault));
+    };
+    let mut spec = json!({ "scaleTargetRef": target, "maxReplicas": most });
+    if least > 0 {
+        spec["minReplicas"] = json!(least);
+    }
+    if percent >= 0 {
+        spec["targetCPUUtilizationPercentage"] = json!(percent);
+    }
+    let value = json!({ "metadata": { "name": name }, "spec": spec });
+    let made = try_make(kc, args, kind, value, Words { done: "autoscaled", failed: "" })?;
+    common::or_stop(kc, made)
 }
 
 fn metric(resource: &str, target: Value) -> Value {

@@ -1,9 +1,10 @@
 //! What several commands share.
 
 use crate::{
-    args::{Args, Flag, Takes, flag, short},
+    args::{self, Args, Flag, Takes, flag, short},
     fault::Fault,
     kc::{Flow, Kc},
+    manifest,
     output::format::{Format, qualified},
     select::{Found, Info},
 };
@@ -65,9 +66,25 @@ impl DryRun {
             None | Some("none") => Ok(DryRun::None),
             Some("client") => Ok(DryRun::Client),
             Some("server") => Ok(DryRun::Server),
-            Some("unchanged") => Err(kc.fail("--dry-run flag without a value was specified. A value must be set: \"none\", \"server\", or \"client\".")),
+            Some("unchanged") => {
+                kc.log(
+                    "helpers.go:714",
+                    "--dry-run is deprecated and can be replaced with --dry-run=client.",
+                );
+                Ok(DryRun::Client)
+            }
             Some(other) => {
-                Err(kc.fail(format!("Invalid dry-run value ({other}). Must be \"none\", \"server\", or \"client\".")))
+                if let Some(on) = args::parse_bool(other) {
+                    let (line, means) = if on { (726, "client") } else { (729, "none") };
+                    let text = format!(
+                        "--dry-run={other} is deprecated (boolean value) and can be replaced with --dry-run={means}."
+                    );
+                    kc.log(&format!("helpers.go:{line}"), &text);
+                    return Ok(if on { DryRun::Client } else { DryRun::None });
+                }
+                Err(kc.fail(format!(
+                    "Invalid dry-run value ({other}). Must be \"none\", \"server\", or \"client\"."
+                )))
             }
         }
     }
@@ -116,6 +133,44 @@ where
         }
     }
     finish(kc, faults)
+}
+
+/// `--local`.
+pub(super) const LOCAL: Flag = flag("local", Takes::Bool);
+
+/// What the files of `--local` hold, as it stands. Upstream: resource.Builder.Local.
+pub(super) fn local(kc: &mut Kc<'_>, args: &Args, resources: &[String]) -> Flow<Vec<manifest::Manifest>> {
+    if !resources.is_empty() || args.all("filename").is_empty() {
+        return Err(kc.fail(
+            "can only use local files by -f pod.yaml or --filename=pod.json when --local=true is set",
+        ));
+    }
+    kc.local = true;
+    let how = manifest::Reading {
+        files: args.all("filename").to_vec(),
+        recursive: args.on("recursive"),
+        validate: false,
+    };
+    let read = manifest::read(kc, &how)?;
+    if let Some(fault) = Fault::all(read.stops) {
+        return Err(kc.fault(&fault));
+    }
+    read.items.into_iter().map(|item| or_stop(kc, item)).collect()
+}
+
+/// Prints a local object that was changed, or what was done to it.
+pub(super) fn say_local(
+    kc: &mut Kc<'_>,
+    format: &Format,
+    manifest: &manifest::Manifest,
+    done: &str,
+) -> Flow<()> {
+    if format.is_human() {
+        let namespace = manifest.namespace.clone();
+        said(kc, &Key::new(manifest.kind, namespace, manifest.name.clone()), done, DryRun::None);
+        return Ok(());
+    }
+    format.print(kc, &manifest.value, true)
 }
 
 /// Exit code 0, or the faults' words.

@@ -201,6 +201,17 @@ pub(super) fn delete(kc: &mut Kc<'_>, (keys, mut faults): Targets, how: &How) ->
     Ok(0)
 }
 
+/// Deletes one object, without a word.
+pub(super) fn one(kc: &mut Kc<'_>, key: &Key, how: &How) -> Flow<Result<(), Fault>> {
+    let options = DeleteOptions {
+        grace_period_seconds: (how.grace >= 0).then_some(how.grace),
+        propagation: Some(how.propagation),
+        ..DeleteOptions::default()
+    };
+    let sent = kc.ask(Verb::Delete { key: key.clone(), options })?;
+    Ok(sent.map(|_| ()).map_err(Fault::from))
+}
+
 fn uid(answer: &Answer) -> Arc<str> {
     match answer {
         Answer::Object { object, .. } => object.meta().uid.clone(),

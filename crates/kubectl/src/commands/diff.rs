@@ -4,16 +4,19 @@ use super::{
     apply::three_way,
     common::{self, FIELD_MANAGER, FILENAME, KUSTOMIZE, RECURSIVE, SELECTOR},
     create::manifests,
+    prune, server_side,
 };
 use crate::{
-    args::{Args, Flag, Takes, flag, not_done},
+    args::{Args, Flag, Takes, flag},
     fault::Fault,
-    kc::{Flow, Kc},
+    kc::{Flow, Kc, Stop},
     manifest::Manifest,
     output::unified,
 };
 use kubestep_model::arrange::Arrange;
-use kubestep_model::{Body, Key, Kind, Object, Request, Subresource, Verb, patch::LAST_APPLIED, yaml};
+use kubestep_model::{
+    Body, Key, Kind, Object, PatchKind, Request, Subresource, Verb, patch::LAST_APPLIED, yaml,
+};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -26,9 +29,9 @@ pub(super) const FLAGS: &[Flag] = &[
     flag("force-conflicts", Takes::Bool),
     flag("show-managed-fields", Takes::Bool),
     flag("show-secrets", Takes::Bool),
-    not_done("server-side", Takes::Bool),
-    not_done("prune", Takes::Bool),
-    not_done("prune-allowlist", Takes::Each),
+    flag("server-side", Takes::Bool),
+    flag("prune", Takes::Bool),
+    flag("prune-allowlist", Takes::Each),
     KUSTOMIZE,
 ];
 
@@ -42,20 +45,13 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     }
     let mut differs = false;
     let mut text = String::new();
-    let mut pairs: Vec<(String, String, String)> = Vec::new();
-    for item in manifests(kc, args)? {
-        let manifest = common::or_stop(kc, item)?;
+    let (mut pairs, mut visited): (Vec<(String, String, String)>, Vec<Key>) = (Vec::new(), Vec::new());
+    for item in manifests(kc, args).map_err(wrong)? {
+        let manifest = common::or_stop(kc, item).map_err(wrong)?;
         let key =
             Key { kind: manifest.kind, namespace: manifest.namespace.clone(), name: manifest.name.clone() };
-        let live = match kc.get(key.clone())? {
-            Ok(object) => Some(object),
-            Err(status) if status.is_not_found() => None,
-            Err(status) => return Err(kc.fault(&status.into())),
-        };
-        let merged = match merged(kc, &manifest, &key, live.as_ref())? {
-            Ok(merged) => merged,
-            Err(fault) => return Err(kc.fault(&fault)),
-        };
+        let (live, merged) = both(kc, args, &manifest, &key)?;
+        visited.push(key.clone());
         let (live, merged) = (live.map(|o| o.to_value()), merged.to_value());
         let (live, merged) = if key.kind == Kind::Secret && !args.on("show-secrets") {
             let (mut live, mut merged) = (live, merged);
@@ -70,6 +66,12 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
             yaml::to_yaml(&merged),
         ));
     }
+    if args.on("prune") {
+        let gone = prune::find(kc, args, visited.as_slice()).map_err(wrong)?;
+        for object in gone {
+            pairs.push((file_name(&object.key()), yaml::to_yaml(&object.to_value()), String::new()));
+        }
+    }
     // The program that compares reads two folders, so files come by name.
     pairs.arrange();
     let now = stamp(kc);
@@ -82,6 +84,72 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     }
     kc.out(text);
     Ok(i32::from(differs))
+}
+
+/// How often an object that keeps changing is read. Upstream: diff.go, maxRetries.
+const TRIES: u32 = 4;
+
+/// A fault ends this command with 2; with 1 it ends where something differs. Upstream: cmdutil.CheckDiffErr.
+fn wrong(stop: Stop) -> Stop {
+    match stop {
+        Stop::Exit(1) => Stop::Exit(2),
+        other => other,
+    }
+}
+
+/// An object as it is and as it would be. After a conflict it is read again; at last its revision is not looked at.
+fn both(kc: &mut Kc<'_>, args: &Args, manifest: &Manifest, key: &Key) -> Flow<(Option<Object>, Object)> {
+    let mut tries = 1;
+    loop {
+        let live = match kc.get(key.clone())? {
+            Ok(object) => Some(object),
+            Err(status) if status.is_not_found() => None,
+            Err(status) => return Err(wrong(kc.fault(&status.into()))),
+        };
+        let locked = tries < TRIES;
+        if !locked {
+            let kind = key.kind;
+            let version =
+                if kind.group().is_empty() { format!("/{}", kind.version()) } else { kind.api_version() };
+            let text = format!(
+                "Object ({version}, Kind={}: {}) keeps changing, diffing without lock",
+                kind.name(),
+                key.name
+            );
+            kc.log("diff.go:723", &text);
+        }
+        let merged = if args.on("server-side") {
+            applied(kc, args, manifest, key)?
+        } else {
+            merged(kc, manifest, key, live.as_ref(), locked)?
+        };
+        match merged {
+            Ok(merged) => return Ok((live, merged)),
+            Err(Fault::Status(status)) if status.is_conflict() && locked => tries += 1,
+            Err(fault) => return Err(wrong(kc.fault(&fault))),
+        }
+    }
+}
+
+/// The object as it would be after a server-side apply.
+fn applied(kc: &mut Kc<'_>, args: &Args, manifest: &Manifest, key: &Key) -> Flow<Result<Object, Fault>> {
+    let manager = args.text("field-manager").unwrap_or(server_side::MANAGER);
+    let patch = Arc::new(manifest.value.clone());
+    let verb =
+        Verb::Patch { key: key.clone(), subresource: Subresource::None, kind: PatchKind::Apply, patch };
+    let request = Request {
+        dry_run: true,
+        force: args.on("force-conflicts"),
+        field_manager: Some(manager.into()),
+        ..verb.into()
+    };
+    Ok(kc.ask_object(request)?.map_err(Fault::from).map(without_owners))
+}
+
+/// Who owns what is not compared.
+fn without_owners(mut object: Object) -> Object {
+    object.meta_mut().rest.remove("managedFields");
+    object
 }
 
 /// A time as the program that compares prints it.
@@ -109,6 +177,7 @@ fn merged(
     manifest: &Manifest,
     key: &Key,
     live: Option<&Object>,
+    locked: bool,
 ) -> Flow<Result<Object, Fault>> {
     let dry = |verb: Verb| Request { dry_run: true, ..verb.into() };
     let Some(live) = live else {
@@ -131,12 +200,16 @@ fn merged(
             annotations.remove(LAST_APPLIED);
         }
     }
-    let (kind, patch) = match three_way(key, &modified, &live.to_value()) {
+    let (kind, mut patch) = match three_way(key, &modified, &live.to_value()) {
         Ok(found) => found,
         Err(why) => return Ok(Err(Fault::Text(why))),
     };
     if common::is_empty(&patch) {
         return Ok(Ok(live.clone()));
+    }
+    if locked && let Some(map) = patch.as_object_mut() {
+        let metadata = map.entry("metadata").or_insert_with(|| Map::new().into());
+        metadata["resourceVersion"] = live.meta().resource_version.as_str().into();
     }
     let verb = Verb::Patch { key: key.clone(), subresource: Subresource::None, kind, patch: Arc::new(patch) };
     Ok(kc.ask_object(dry(verb))?.map_err(Fault::from))

@@ -5,7 +5,7 @@ use super::explain_defined;
 use crate::{
     args::{Args, Flag, Takes, flag, short},
     docs,
-    kc::{Flow, Kc},
+    kc::{Flow, Kc, Stop},
     resources,
 };
 use kubestep_model::{
@@ -44,9 +44,11 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     if kind.is_defined() {
         return explain_defined::explain(kc, args, kind, &path);
     }
+    let asked = args.text_or_empty("api-version");
+    let older = Kind::of_manifest(asked, kind.name()).filter(|_| !asked.is_empty());
+    let kind = older.unwrap_or(kind);
     let version = kind.api_version();
-    if args.text("api-version").is_some_and(|v| !v.is_empty() && v != version) {
-        let asked = args.text_or_empty("api-version");
+    if !asked.is_empty() && asked != version {
         return Err(kc.fail(format!("couldn't find resource for \"{asked}, Kind={}\"", kind.name())));
     }
     let levels = match (args.on("recursive"), deepest) {
@@ -103,6 +105,10 @@ fn split<'w>(kc: &mut Kc<'_>, word: &'w str) -> Flow<(Kind, Vec<&'w str>)> {
     }
     match resources::resolve_defined(first, &definitions) {
         Ok(kind) => Ok((kind, parts[1..].to_vec())),
-        Err(fault) => Err(kc.fault(&fault)),
+        Err(fault) => {
+            // Upstream prints this one without a word before it.
+            kc.err(format!("{}\n", fault.text()));
+            Err(Stop::Exit(1))
+        }
     }
 }

@@ -6,7 +6,7 @@ pub(super) use watch::matches_fields;
 
 use super::common;
 use crate::{
-    args::{Args, Flag, Takes, flag, not_done, short},
+    args::{Args, Flag, Takes, flag, short},
     fault::Fault,
     kc::{Flow, Kc},
     output::{
@@ -43,15 +43,19 @@ pub(super) const FLAGS: &[Flag] = &[
     flag("template", Takes::Text),
     flag("chunk-size", Takes::Int),
     flag("server-print", Takes::Bool),
-    not_done("subresource", Takes::Text),
-    not_done("raw", Takes::Text),
+    flag("subresource", Takes::Text),
+    flag("raw", Takes::Text),
     common::KUSTOMIZE,
-    not_done("output-watch-events", Takes::Bool),
+    flag("output-watch-events", Takes::Bool),
     flag("watch-only", Takes::Bool),
     short("watch", 'w', Takes::Bool),
 ];
 
 pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
+    let raw = args.text_or_empty("raw");
+    if !raw.is_empty() {
+        return super::raw::run(kc, args, raw);
+    }
     let format = Format::of(kc, args, true)?;
     let output = args.text_or_empty("output");
     if args.on("show-labels") && !matches!(output, "" | "wide") {
@@ -59,6 +63,10 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     }
     if !args.all("label-columns").is_empty() && output.starts_with("custom-columns") {
         return Err(kc.fail(format!("--label-columns option cannot be used with {output} printer")));
+    }
+    let watches = args.on("watch") || args.on("watch-only");
+    if args.on("output-watch-events") && !watches {
+        return Err(kc.fail("--output-watch-events option can only be used with --watch or --watch-only"));
     }
     if args.words.is_empty() && args.all("filename").is_empty() {
         kc.err(
@@ -69,9 +77,13 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
             "Required resource not specified.\nUse \"kubectl explain <resource>\" for a detailed description of that resource (e.g. kubectl explain pods).",
         ));
     }
-    kc.owners = args.on("show-managed-fields") && !format.is_human();
+    kc.owners = !format.is_human() && (args.on("show-managed-fields") || format.shows_owners(output));
     let select = Select { types_alone: true, ..Select::from(args, &args.words) };
-    if args.on("watch") || args.on("watch-only") {
+    let part = args.text_or_empty("subresource");
+    if !part.is_empty() {
+        return super::part::get(kc, args, &format, &select, part);
+    }
+    if watches {
         kc.limit = common::chunk_size(args);
         return watch::run(kc, args, &format, &select);
     }
@@ -84,7 +96,7 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     if format.is_human() { human(kc, args, &format, found) } else { generic(kc, args, &format, found) }
 }
 
-fn generic(kc: &mut Kc<'_>, args: &Args, format: &Format, found: Found) -> Flow<i32> {
+pub(super) fn generic(kc: &mut Kc<'_>, args: &Args, format: &Format, found: Found) -> Flow<i32> {
     let fault = Fault::all(found.faults);
     if let (Some(fault), true) = (&fault, found.single) {
         return Err(kc.fault(fault));
@@ -96,7 +108,8 @@ fn generic(kc: &mut Kc<'_>, args: &Args, format: &Format, found: Found) -> Flow<
     if let Some(field) = args.text("sort-by")
         && objects.len() > 1
     {
-        objects = in_order(kc, &objects, field)?.into_iter().map(|at| objects[at].clone()).collect();
+        let places = in_order(&objects, field).map_err(|why| kc.fail(why))?;
+        objects = places.into_iter().map(|at| objects[at].clone()).collect();
     }
     let value = match objects.as_slice() {
         [one] if found.single => one.to_value(),
@@ -109,9 +122,9 @@ fn generic(kc: &mut Kc<'_>, args: &Args, format: &Format, found: Found) -> Flow<
     }
 }
 
-fn in_order(kc: &mut Kc<'_>, objects: &[Object], field: &str) -> Flow<Vec<usize>> {
+fn in_order(objects: &[Object], field: &str) -> Result<Vec<usize>, String> {
     let values: Vec<Value> = objects.iter().map(Object::to_value).collect();
-    sort::order(&values, field).map_err(|why| kc.fail(why))
+    sort::order(&values, field)
 }
 
 /// The columns that the flags ask for.
@@ -126,6 +139,7 @@ fn shape(args: &Args, format: &Format, kind: Kind) -> Shape {
         full: true,
         definition: None,
         listed: false,
+        event: None,
     }
 }
 
@@ -140,7 +154,7 @@ pub(super) fn columns_of(kc: &mut Kc<'_>, kind: Kind) -> Flow<Option<Arc<Vec<Val
     Ok(found.map(|d| Arc::new(defined::columns(d, kind.version()))))
 }
 
-fn human(kc: &mut Kc<'_>, args: &Args, format: &Format, found: Found) -> Flow<i32> {
+pub(super) fn human(kc: &mut Kc<'_>, args: &Args, format: &Format, found: Found) -> Flow<i32> {
     let mut groups: Vec<(Kind, Vec<Object>)> = Vec::new();
     for Info { object, .. } in found.infos {
         let kind = object.kind();
@@ -158,7 +172,12 @@ fn human(kc: &mut Kc<'_>, args: &Args, format: &Format, found: Found) -> Flow<i3
     let mut printed = false;
     for (kind, objects) in &groups {
         let places = match args.text("sort-by") {
-            Some(field) if !found.lists.is_empty() => in_order(kc, objects, field)?,
+            Some(field) if !found.lists.is_empty() => match in_order(objects, field) {
+                Ok(places) => places,
+                // A table without the field is not shown, and that is all.
+                Err(why) if why.starts_with("couldn't find") => continue,
+                Err(why) => return Err(kc.fail(why)),
+            },
             _ => (0..objects.len()).collect(),
         };
         let objects: Vec<&Object> = places.into_iter().map(|at| &objects[at]).collect();

@@ -20,10 +20,20 @@ pub(super) const SERVER: &str = "https://127.0.0.1:6443";
 pub(super) const VERSION_FLAGS: &[Flag] = &[OUTPUT, flag("client", Takes::Bool)];
 
 pub(super) fn version(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
-    let client = json!({ "major": "1", "minor": "37", "gitVersion": VERSION });
+    let client = json!({
+        "buildDate": "1970-01-01T00:00:00Z", "compiler": "gc", "gitCommit": "0000000000000000000000000000000000000000",
+        "gitTreeState": "clean", "gitVersion": VERSION, "goVersion": "go1.26.8", "major": "1", "minor": "37",
+        "platform": "linux/amd64",
+    });
     let mut value = json!({ "clientVersion": client, "kustomizeVersion": KUSTOMIZE });
     if !args.on("client") {
-        value["serverVersion"] = client;
+        let mut server = client;
+        for (name, number) in [("emulationMajor", "1"), ("emulationMinor", "37")] {
+            server[name] = number.into();
+        }
+        server["minCompatibilityMajor"] = "1".into();
+        server["minCompatibilityMinor"] = "36".into();
+        value["serverVersion"] = server;
     }
     match args.text_or_empty("output") {
         "" => {
@@ -32,8 +42,8 @@ pub(super) fn version(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
                 kc.out(format!("Server Version: {VERSION}\n"));
             }
         }
-        "yaml" => kc.out(yaml::to_yaml(&value)),
-        "json" => kc.out(json::pretty(&value)),
+        "yaml" => kc.out(yaml::to_yaml(&value) + "\n"),
+        "json" => kc.out(json::pretty_with(&value, "  ")),
         _ => return Err(kc.fail("--output must be 'yaml' or 'json'")),
     }
     Ok(0)
@@ -82,15 +92,16 @@ fn verbs(resource: &str, kind: &str) -> Vec<&'static str> {
 }
 
 /// A line of the list.
-struct Line {
-    resource: &'static str,
-    group: &'static str,
-    version: &'static str,
-    kind: &'static str,
-    short: String,
-    namespaced: bool,
-    verbs: Vec<&'static str>,
-    categories: Vec<String>,
+pub(super) struct Line {
+    pub(super) resource: &'static str,
+    pub(super) singular: String,
+    pub(super) group: &'static str,
+    pub(super) version: &'static str,
+    pub(super) kind: &'static str,
+    pub(super) short: String,
+    pub(super) namespaced: bool,
+    pub(super) verbs: Vec<&'static str>,
+    pub(super) categories: Vec<String>,
 }
 
 impl Line {
@@ -99,6 +110,7 @@ impl Line {
         let (resource, group) = (kind.resource(), kind.group());
         Line {
             resource,
+            singular: kind.singular().to_owned(),
             group,
             version: kind.version(),
             kind: kind.name(),
@@ -139,17 +151,100 @@ const UNSTORED: [(&str, &str, &str, bool); 8] = [
 ];
 
 /// Everything that the API names.
-fn all(definitions: &[Object]) -> Vec<Line> {
+pub(super) fn all(definitions: &[Object]) -> Vec<Line> {
     let mut all: Vec<Line> = Kind::all().map(Line::of).collect();
     for (resource, group, kind, namespaced) in UNSTORED {
         if !all.iter().any(|l| l.resource == resource && l.group == group) {
             let short = if resource == "events" { "ev".to_owned() } else { String::new() };
             let (verbs, categories) = (verbs(resource, kind), categories(resource, group));
-            all.push(Line { resource, group, version: "v1", kind, short, namespaced, verbs, categories });
+            let singular = kind.to_lowercase();
+            all.push(Line {
+                resource,
+                singular,
+                group,
+                version: "v1",
+                kind,
+                short,
+                namespaced,
+                verbs,
+                categories,
+            });
         }
     }
     all.extend(definitions.iter().filter_map(Definition::of).filter_map(Line::defined));
     all
+}
+
+/// A part of objects that is read or written on its own.
+#[derive(Clone, Copy)]
+pub(super) struct Part {
+    pub(super) name: &'static str,
+    /// The kind of what is read or written; the object's own, if it is empty.
+    pub(super) kind: &'static str,
+    /// Group and version of that kind, if they are others.
+    pub(super) api: Option<(&'static str, &'static str)>,
+    pub(super) verbs: &'static [&'static str],
+}
+
+const fn part(name: &'static str, kind: &'static str, verbs: &'static [&'static str]) -> Part {
+    Part { name, kind, api: None, verbs }
+}
+
+const WRITTEN: &[&str] = &["get", "patch", "update"];
+const STATUS: Part = part("status", "", WRITTEN);
+const SCALE: Part = Part { api: Some(("autoscaling", "v1")), ..part("scale", "Scale", WRITTEN) };
+const PROXIED: &[&str] = &["create", "delete", "get", "patch", "update"];
+
+const OF_PODS: &[Part] = &[
+    part("attach", "PodAttachOptions", &["create", "get"]),
+    part("binding", "Binding", &["create"]),
+    part("ephemeralcontainers", "", WRITTEN),
+    Part { api: Some(("policy", "v1")), ..part("eviction", "Eviction", &["create"]) },
+    part("exec", "PodExecOptions", &["create", "get"]),
+    part("log", "", &["get"]),
+    part("portforward", "PodPortForwardOptions", &["create", "get"]),
+    part("proxy", "PodProxyOptions", PROXIED),
+    part("resize", "", WRITTEN),
+    STATUS,
+];
+
+/// The parts of a resource's objects.
+pub(super) fn parts_of(group: &str, resource: &str) -> &'static [Part] {
+    match (group, resource) {
+        ("", "pods") => OF_PODS,
+        ("", "nodes") => const { &[part("proxy", "NodeProxyOptions", PROXIED), STATUS] },
+        ("", "services") => const { &[part("proxy", "ServiceProxyOptions", PROXIED), STATUS] },
+        ("", "namespaces") => const { &[part("finalize", "", &["update"]), STATUS] },
+        ("", "serviceaccounts") => {
+            const {
+                &[Part {
+                    api: Some(("authentication.k8s.io", "v1")),
+                    ..part("token", "TokenRequest", &["create"])
+                }]
+            }
+        }
+        ("", "replicationcontrollers") | ("apps", "deployments" | "replicasets" | "statefulsets") => {
+            const { &[SCALE, STATUS] }
+        }
+        ("certificates.k8s.io", "certificatesigningrequests") => {
+            const { &[part("approval", "", WRITTEN), STATUS] }
+        }
+        ("", "persistentvolumeclaims" | "persistentvolumes" | "resourcequotas")
+        | ("apps", "daemonsets")
+        | ("batch" | "policy" | "apiextensions.k8s.io" | "flowcontrol.apiserver.k8s.io", _)
+        | ("autoscaling", "horizontalpodautoscalers")
+        | ("apiregistration.k8s.io", "apiservices")
+        | ("networking.k8s.io", "ingresses" | "servicecidrs")
+        | ("admissionregistration.k8s.io", "validatingadmissionpolicies")
+        | ("storagemigration.k8s.io", _)
+        | ("resource.k8s.io", "resourceclaims") => const { &[STATUS] },
+        _ => &[],
+    }
+}
+
+/// The parts of a kind's objects.
+pub(super) fn parts(kind: Kind) -> &'static [Part] {
+    parts_of(kind.group(), kind.resource())
 }
 
 /// The kinds that `all` stands for.

@@ -4,7 +4,7 @@ use super::common::{
     self, ALL, DRY_RUN, DryRun, FIELD_MANAGER, FILENAME, KUSTOMIZE, OUTPUT, RECURSIVE, SELECTOR, TEMPLATE,
 };
 use crate::{
-    args::{Args, Flag, Takes, flag, not_done, short},
+    args::{Args, Flag, Takes, flag, short},
     fault::Fault,
     kc::{Flow, Kc},
     output::format::Format,
@@ -34,7 +34,7 @@ pub(super) const FLAGS: &[Flag] = &[
     flag("record", Takes::Bool),
     flag("show-managed-fields", Takes::Bool),
     flag("allow-missing-template-keys", Takes::Bool),
-    not_done("local", Takes::Bool),
+    common::LOCAL,
     KUSTOMIZE,
 ];
 
@@ -84,8 +84,7 @@ pub(super) fn metadata_patch(field: &str, before: &Labels, after: &Labels, versi
     }
     let mut metadata = Map::new();
     if !entries.is_empty() {
-        let all_gone = after.is_empty() && !before.is_empty();
-        metadata.insert(field.to_owned(), if all_gone { Value::Null } else { entries.into() });
+        metadata.insert(field.to_owned(), entries.into());
     }
     if let Some(version) = version {
         metadata.insert("resourceVersion".into(), version.into());
@@ -112,6 +111,11 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     let split = common::resources_and_pairs(&args.words, "label");
     let (resources, pairs) = common::or_stop(kc, split)?;
     let (new, gone) = common::or_stop(kc, parse(&pairs))?;
+    if args.on("local") {
+        return local(kc, args, &resources, "labels", &format, &|before| {
+            change(before, &new, &gone, args.on("overwrite")).map(|(after, done)| (after, done))
+        });
+    }
     let found = find(kc, args, &resources, "label", new.len() + gone.len())?;
     let single = found.single;
     common::each(kc, found, |kc, info| {
@@ -142,6 +146,25 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
         common::say(kc, &format, &object, done, dry)?;
         Ok(Ok(()))
     })
+}
+
+/// Changes labels or annotations of local files.
+pub(super) fn local(
+    kc: &mut Kc<'_>,
+    args: &Args,
+    resources: &[String],
+    field: &str,
+    format: &Format,
+    change: &dyn Fn(&Labels) -> Result<(Labels, &'static str), Fault>,
+) -> Flow<i32> {
+    for mut manifest in common::local(kc, args, resources)? {
+        let there = manifest.value["metadata"].get(field).cloned().unwrap_or_default();
+        let before: Labels = serde_json::from_value(there).unwrap_or_default();
+        let (after, done) = common::or_stop(kc, change(&before))?;
+        manifest.value["metadata"][field] = json!(after);
+        common::say_local(kc, format, &manifest, done)?;
+    }
+    Ok(0)
 }
 
 /// Says which labels that are to be removed are not there.
@@ -223,7 +246,10 @@ mod tests {
         assert_eq!(change(&before, &new("c", "1"), &["a".into()], false).unwrap().1, "modified");
         let (after, done) = change(&before, &BTreeMap::new(), &["a".into(), "b".into()], false).unwrap();
         assert_eq!(done, "unlabeled");
-        assert_eq!(metadata_patch("labels", &before, &after, None), json!({"metadata": {"labels": null}}));
+        assert_eq!(
+            metadata_patch("labels", &before, &after, None),
+            json!({"metadata": {"labels": {"a": null, "b": null}}})
+        );
         let fault = change(&before, &new("a", "9"), &[], false).unwrap_err();
         assert_eq!(fault.text(), "'a' already has a value (1), and --overwrite is false");
         assert!(

@@ -1,15 +1,18 @@
 //! `kubectl patch`.
 
-use super::common::{self, DRY_RUN, DryRun, FIELD_MANAGER, FILENAME, KUSTOMIZE, OUTPUT, RECURSIVE, TEMPLATE};
+use super::{
+    common::{self, DRY_RUN, DryRun, FIELD_MANAGER, FILENAME, KUSTOMIZE, OUTPUT, RECURSIVE, TEMPLATE},
+    part,
+};
 use crate::{
-    args::{Args, Flag, Takes, flag, not_done, short},
+    args::{Args, Flag, Takes, flag, short},
     fault::Fault,
     kc::{Flow, Kc},
     output::format::Format,
     select::{self, Info, Select},
 };
 use kubestep_model::{
-    Object, PatchKind, Reason, Status, Subresource, Verb,
+    Kind, Object, PatchKind, Reason, Status, Subresource, Verb,
     patch::{json_patch, merge_patch, strategic_merge_patch},
     schema::patch_schema,
     text::go::quote,
@@ -32,7 +35,7 @@ pub(super) const FLAGS: &[Flag] = &[
     flag("record", Takes::Bool),
     flag("show-managed-fields", Takes::Bool),
     flag("allow-missing-template-keys", Takes::Bool),
-    not_done("local", Takes::Bool),
+    common::LOCAL,
     KUSTOMIZE,
 ];
 
@@ -52,12 +55,6 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
         "strategic" => PatchKind::Strategic,
         _ => return Err(kc.fail(format!("--type must be one of [json merge strategic], not \"{name}\""))),
     };
-    let subresource = match args.text_or_empty("subresource") {
-        "" => Subresource::None,
-        "status" => Subresource::Status,
-        "scale" => Subresource::Scale,
-        other => return Err(kc.not_done(&format!("--subresource={other}"))),
-    };
     let text = if file.is_empty() {
         inline.to_owned()
     } else {
@@ -71,11 +68,24 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
         }
     };
     let patch = read(kc, &text)?;
+    if args.on("local") {
+        return on_files(kc, args, &format, kind, &patch);
+    }
     let found = select::find(kc, &Select::from(args, &args.words))?;
     if found.infos.is_empty() && found.faults.is_empty() {
         return Err(kc.fail("no objects passed to patch"));
     }
     common::each(kc, found, |kc, info| {
+        let subresource = match part::named(kc, info.key.kind, args.text_or_empty("subresource"))? {
+            Ok(subresource) => subresource,
+            Err(status) => return Ok(Err(status.into())),
+        };
+        if subresource == Subresource::Scale && dry != DryRun::Client {
+            let (key, patch) = (info.key.clone(), Arc::new(patch.clone()));
+            let request = dry.request(Verb::Patch { key, subresource, kind, patch });
+            let sent = part::write(kc, &format, request, "patched", dry)?;
+            return Ok(sent.map_err(|status| refusal(status, info, kind)));
+        }
         let patched = if dry == DryRun::Client {
             locally(info, kind, &patch).map_err(Fault::Text)
         } else {
@@ -117,22 +127,35 @@ fn refusal(status: Status, info: &Info, kind: PatchKind) -> Fault {
 fn read(kc: &mut Kc<'_>, text: &str) -> Flow<Value> {
     let trimmed = text.trim_start();
     if trimmed.starts_with('{') {
-        return yaml::json::parse(text).map_err(|_| {
-            let status = kubestep_model::Status::bad_request("invalid JSON patch");
-            kc.fault(&status.into())
-        });
+        // What is no JSON goes as it stands.
+        return Ok(yaml::json::parse(text).unwrap_or_else(|_| text.into()));
     }
     yaml::yaml_to_json(text, false).map_err(|why| kc.fail(format!("unable to parse {}: {why}", quote(text))))
 }
 
+/// `--local`: changes what files say.
+fn on_files(kc: &mut Kc<'_>, args: &Args, format: &Format, kind: PatchKind, patch: &Value) -> Flow<i32> {
+    for mut manifest in common::local(kc, args, &args.words)? {
+        let patched = apply(manifest.kind, &manifest.value, kind, patch).map_err(|why| kc.fail(why))?;
+        let done = if patched == manifest.value { "patched (no change)" } else { "patched" };
+        manifest.value = patched;
+        common::say_local(kc, format, &manifest, done)?;
+    }
+    Ok(0)
+}
+
 fn locally(info: &Info, kind: PatchKind, patch: &Value) -> Result<Object, String> {
-    let before = info.object.to_value();
-    let own = info.key.kind;
-    let after = match kind {
-        PatchKind::Json => json_patch(&before, patch)?,
-        PatchKind::Merge | PatchKind::Apply => merge_patch(&before, patch)?,
+    let after = apply(info.key.kind, &info.object.to_value(), kind, patch)?;
+    Object::from_value(info.key.kind, after)
+}
+
+/// An object with a patch in it.
+fn apply(own: Kind, before: &Value, kind: PatchKind, patch: &Value) -> Result<Value, String> {
+    Ok(match kind {
+        PatchKind::Json => json_patch(before, patch)?,
+        PatchKind::Merge | PatchKind::Apply => merge_patch(before, patch)?,
         PatchKind::Strategic => match patch_schema(&own.api_version(), own.name()) {
-            Some(schema) => strategic_merge_patch(&before, patch, schema)?,
+            Some(schema) => strategic_merge_patch(before, patch, schema)?,
             None => {
                 let text = format!("{}, Kind={}", own.api_version(), own.name());
                 return Err(format!(
@@ -140,6 +163,5 @@ fn locally(info: &Info, kind: PatchKind, patch: &Value) -> Result<Object, String
                 ));
             }
         },
-    };
-    Object::from_value(own, after)
+    })
 }

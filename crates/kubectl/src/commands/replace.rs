@@ -4,7 +4,7 @@ use super::{
     common::{
         self, DRY_RUN, DryRun, FIELD_MANAGER, FILENAME, KUSTOMIZE, OUTPUT, RECURSIVE, TEMPLATE, VALIDATE,
     },
-    create, delete,
+    create, delete, part,
 };
 use crate::{
     args::{Args, Flag, Takes, flag, not_done},
@@ -14,8 +14,8 @@ use crate::{
     output::format::Format,
     select::Select,
 };
-use kubestep_model::{Body, Key, Object, Request, Subresource, Verb};
-use std::{sync::Arc, time::Duration};
+use kubestep_model::{Answer, Key, Object, Request, Status, Verb};
+use std::time::Duration;
 
 /// How long it takes to read files and schemas a second time.
 const READ_AGAIN: Duration = Duration::from_millis(100);
@@ -38,7 +38,7 @@ pub(super) const FLAGS: &[Flag] = &[
     flag("show-managed-fields", Takes::Bool),
     flag("allow-missing-template-keys", Takes::Bool),
     not_done("raw", Takes::Text),
-    not_done("subresource", Takes::Text),
+    flag("subresource", Takes::Text),
     KUSTOMIZE,
 ];
 
@@ -60,43 +60,55 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     if force {
         return by_force(kc, args, &format, strict);
     }
+    let (save, part) = (args.on("save-config"), args.text_or_empty("subresource"));
+    let how = How { dry, strict, save, format: &format, part };
     let mut faults = Vec::new();
     for item in create::manifests(kc, args)? {
         let replaced = match item {
-            Ok(manifest) => put(kc, &manifest, dry, strict, args.on("save-config"))?,
+            Ok(manifest) => put(kc, &manifest, &how)?,
             Err(fault) => Err(fault),
         };
-        match replaced {
-            Ok(object) => common::say(kc, &format, &object, "replaced", dry)?,
-            Err(fault) => faults.push(fault),
-        }
+        faults.extend(replaced.err());
     }
     common::finish(kc, faults)
 }
 
-/// Puts an object in the place of another. Without a resource version the present one is taken, as the client does.
-fn put(
-    kc: &mut Kc<'_>,
-    manifest: &Manifest,
+/// How objects are put in the place of others.
+struct How<'a> {
     dry: DryRun,
     strict: bool,
+    /// `--save-config`.
     save: bool,
-) -> Flow<Result<Object, Fault>> {
+    format: &'a Format,
+    /// `--subresource`.
+    part: &'a str,
+}
+
+/// Puts an object in the place of another. Without a resource version the present one is taken, as the client does.
+fn put(kc: &mut Kc<'_>, manifest: &Manifest, how: &How<'_>) -> Flow<Result<(), Fault>> {
     let key = Key { kind: manifest.kind, namespace: manifest.namespace.clone(), name: manifest.name.clone() };
-    let mut body = create::body(manifest, save);
-    if dry == DryRun::Client {
-        return Ok(Object::from_value(manifest.kind, body).map_err(Fault::Text));
+    let mut body = create::body(manifest, how.save);
+    if how.dry == DryRun::Client {
+        return match Object::from_value(manifest.kind, body) {
+            Ok(object) => Ok(Ok(common::say(kc, how.format, &object, "replaced", how.dry)?)),
+            Err(why) => Ok(Err(Fault::Text(why))),
+        };
     }
-    // Kinds that somebody defined are replaced at a known revision only.
-    if key.kind.is_defined()
-        && body["metadata"]["resourceVersion"].is_null()
-        && let Ok(there) = kc.get(key.clone())?
+    let replacing = |status: Status| Fault::from(status).when("replacing", &manifest.source);
+    let subresource = match part::named(kc, key.kind, how.part)? {
+        Ok(subresource) => subresource,
+        Err(status) => return Ok(Err(replacing(status))),
+    };
+    // Without a revision the object is replaced as it is now.
+    if body["metadata"]["resourceVersion"].as_str().is_none_or(str::is_empty)
+        && let Ok(Answer::Object { object, .. }) = kc.ask(Verb::Get { key: key.clone(), subresource })?
     {
-        body["metadata"]["resourceVersion"] = there.meta().resource_version.as_str().into();
+        body["metadata"]["resourceVersion"] = object.meta().resource_version.as_str().into();
     }
-    let verb = Verb::Replace { key, subresource: Subresource::None, body: Body::Json(Arc::new(body)) };
-    let replaced = kc.ask_object(Request { strict, ..dry.request(verb) })?;
-    Ok(replaced.map_err(|status| Fault::from(status).when("replacing", &manifest.source)))
+    let verb = Verb::Replace { key, subresource, body: part::body(body) };
+    let request = Request { strict: how.strict, ..how.dry.request(verb) };
+    let sent = part::write(kc, how.format, request, "replaced", how.dry)?;
+    Ok(sent.map_err(replacing))
 }
 
 /// Deletes, waits until all is gone, and creates anew.

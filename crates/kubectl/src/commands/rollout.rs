@@ -13,7 +13,7 @@ use crate::{
     fault::Fault,
     kc::{Flow, Kc},
     output::format::Format,
-    select::{self, Found, Select},
+    select::{self, Found, Info, Select},
 };
 use kubestep_model::{Object, PatchKind};
 
@@ -24,6 +24,21 @@ fn find(kc: &mut Kc<'_>, args: &Args) -> Flow<Found> {
     }
     let select = Select { types_alone: true, ..Select::from(args, &args.words) };
     select::find(kc, &select)
+}
+
+/// Reads an object once more, as the typed clients do that look through its history; other kinds stay as they are.
+/// Upstream: polymorphichelpers, getDeploymentAndReplicaSets, daemonSetHistory, statefulSetHistory.
+fn reread(kc: &mut Kc<'_>, info: &Info) -> Flow<Result<Object, Fault>> {
+    if !matches!(info.object, Object::Deployment(_)) && !revisions::keeps(info.key.kind) {
+        return Ok(Ok(info.object.clone()));
+    }
+    Ok(kc.get(info.key.clone())?.map_err(|status| {
+        let what = match &info.object {
+            Object::Deployment(_) => format!("failed to retrieve deployment {}", info.key.name),
+            _ => format!("failed to retrieve {} {}", info.key.kind.name(), info.key.name),
+        };
+        Fault::Text(format!("{what}: {}", status.message))
+    }))
 }
 
 /// The kind as Go names it: `Pod`, `Deployment.apps`.

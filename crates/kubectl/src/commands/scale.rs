@@ -114,7 +114,13 @@ fn scale(
             }
         };
         match answer {
-            Ok(answer) => return Ok(Ok(size(&answer).unwrap_or(replicas))),
+            Ok(answer) => {
+                if kc.change_cause.is_some() {
+                    // Written down on its own: a scale has no annotations.
+                    let _said = common::patch(kc, key, PatchKind::Merge, json!({}), dry)?;
+                }
+                return Ok(Ok(size(&answer).unwrap_or(replicas)));
+            }
             Err(status) if status.is_conflict() && kc.now() < end => kc.sleep(RETRY)?,
             Err(status) if status.is_conflict() => {
                 return Ok(Err(Fault::Text("timed out waiting for the condition".into())));

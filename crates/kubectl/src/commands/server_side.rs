@@ -1,7 +1,7 @@
 //! `kubectl apply --server-side`: the whole object is sent, and the server finds out what changes and who owns it.
 //! Upstream: kubectl/pkg/cmd/apply, applyOneObject and migrateToSSAIfNecessary (v1.37).
 
-use super::apply::How;
+use super::{apply::How, part};
 use crate::{
     fault::Fault,
     kc::{Flow, Kc},
@@ -35,9 +35,16 @@ pub(super) fn apply(
     key: &Key,
     how: &How,
 ) -> Flow<Result<Object, Fault>> {
+    let part = match part::named(kc, key.kind, &how.part)? {
+        Ok(part) => part,
+        Err(status) => return Ok(Err(status.into())),
+    };
     let send = |kc: &mut Kc<'_>| {
-        let request =
+        let mut request =
             Request { force: how.force, ..patch(key, PatchKind::Apply, manifest.value.clone(), how) };
+        if let Verb::Patch { subresource, .. } = &mut request.verb {
+            *subresource = part;
+        }
         kc.ask_object(request)
     };
     let object = match send(kc)? {
@@ -47,7 +54,7 @@ pub(super) fn apply(
         }
         Err(status) => return Ok(Err(status.into())),
     };
-    if how.dry != super::common::DryRun::None {
+    if how.dry != super::common::DryRun::None || part != Subresource::None {
         return Ok(Ok(object));
     }
     match migrate(kc, key, object, how)? {

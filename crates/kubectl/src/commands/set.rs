@@ -13,9 +13,9 @@ use crate::{
     fault::Fault,
     kc::{Flow, Kc},
     output::format::Format,
-    select::{self, Found, Select},
+    select::{self, Found, Info, Select},
 };
-use kubestep_model::{Container, Object, PatchKind, PodSpec};
+use kubestep_model::{Container, Key, Object, PatchKind, PodSpec, schema};
 use std::sync::Arc;
 
 const NO_RESOURCES: &str =
@@ -23,12 +23,30 @@ const NO_RESOURCES: &str =
 
 /// Finds what is to be changed; `--all` and a selector exclude each other.
 fn find(kc: &mut Kc<'_>, args: &Args, resources: &[String]) -> Flow<Found> {
+    if args.on("local") {
+        return local(kc, args, resources);
+    }
     let select = Select { types_alone: args.on("all"), all: false, ..Select::from(args, resources) };
     let found = select::find(kc, &select)?;
     match Fault::all(found.faults) {
         Some(fault) => Err(kc.fault(&fault)),
         None => Ok(Found { faults: vec![], ..found }),
     }
+}
+
+/// The objects of local files.
+fn local(kc: &mut Kc<'_>, args: &Args, resources: &[String]) -> Flow<Found> {
+    let mut found = Found::default();
+    for manifest in common::local(kc, args, resources)? {
+        let kind = manifest.kind;
+        let value = schema::encode(&kind.api_version(), kind.name(), &manifest.value);
+        let key = Key::new(kind, manifest.namespace, manifest.name);
+        match Object::from_value(kind, value) {
+            Ok(object) => found.infos.push(Info { key, object, source: manifest.source }),
+            Err(why) => return Err(kc.fail(why)),
+        }
+    }
+    Ok(found)
 }
 
 /// Changes the pod spec of a pod or of a template in an object.
@@ -111,7 +129,7 @@ where
         if common::is_empty(&patch) {
             continue;
         }
-        if dry == DryRun::Client {
+        if dry == DryRun::Client || args.on("local") {
             common::say(kc, &format, &after, done, dry)?;
             continue;
         }

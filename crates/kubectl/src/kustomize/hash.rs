@@ -24,7 +24,7 @@ pub(crate) fn suffix(object: &Value, name: &str) -> String {
 }
 
 /// SHA-256, by its standard (FIPS 180-4).
-fn sha256(text: &[u8]) -> [u8; 32] {
+pub(crate) fn sha256(text: &[u8]) -> [u8; 32] {
     let (mut state, k) = (roots::<8>(2), roots::<64>(3));
     let mut padded = text.to_vec();
     padded.push(0x80);

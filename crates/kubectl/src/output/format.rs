@@ -72,6 +72,19 @@ impl Format {
         }
     }
 
+    /// Whether what was asked for shows who owns which fields, as templates do that show all of the metadata: only
+    /// YAML and JSON leave it out.
+    pub fn shows_owners(&self, asked: &str) -> bool {
+        const WHOLE: [&str; 8] =
+            ["managedFields", "metadata}", "metadata,", "..", "{.}", "{@}", "items}", "]}"];
+        match self {
+            Format::JsonPath(_) | Format::JsonPathAsJson(_) | Format::Columns(_) => {
+                WHOLE.iter().any(|part| asked.contains(part)) || asked.ends_with("metadata")
+            }
+            Format::Human { .. } | Format::Yaml | Format::Json | Format::Name => false,
+        }
+    }
+
     /// Whether the command's own words are printed.
     pub fn is_human(&self) -> bool {
         matches!(self, Format::Human { .. })

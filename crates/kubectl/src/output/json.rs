@@ -8,16 +8,21 @@ const MAX_DEPTH: usize = 500;
 
 /// A value as Go's `json.MarshalIndent` writes it, with a line break at its end.
 pub fn pretty(value: &Value) -> String {
+    pretty_with(value, "    ")
+}
+
+/// As [`pretty`], with other blanks before each level.
+pub fn pretty_with(value: &Value, indent: &str) -> String {
     let mut out = String::new();
-    write(value, 0, &mut out);
+    write(value, 0, indent, &mut out);
     out.push('\n');
     out
 }
 
-fn write(value: &Value, depth: usize, out: &mut String) {
+fn write(value: &Value, depth: usize, indent: &str, out: &mut String) {
     let line = |out: &mut String, depth: usize| {
         out.push('\n');
-        out.extend(std::iter::repeat_n("    ", depth));
+        out.extend(std::iter::repeat_n(indent, depth));
     };
     match value {
         Value::Array(items) if !items.is_empty() && depth < MAX_DEPTH => {
@@ -25,7 +30,7 @@ fn write(value: &Value, depth: usize, out: &mut String) {
             for (at, item) in items.iter().enumerate() {
                 out.push_str(if at > 0 { "," } else { "" });
                 line(out, depth + 1);
-                write(item, depth + 1, out);
+                write(item, depth + 1, indent, out);
             }
             line(out, depth);
             out.push(']');
@@ -37,7 +42,7 @@ fn write(value: &Value, depth: usize, out: &mut String) {
                 line(out, depth + 1);
                 out.push_str(&json::encode(&Value::String(key.clone())));
                 out.push_str(": ");
-                write(item, depth + 1, out);
+                write(item, depth + 1, indent, out);
             }
             line(out, depth);
             out.push('}');

@@ -32,6 +32,8 @@ pub struct Shape {
     pub definition: Option<Arc<Vec<Value>>>,
     /// Whether the objects were listed, not named.
     pub listed: bool,
+    /// A column with what a watch says happened.
+    pub event: Option<&'static str>,
 }
 
 /// Text in which some parts name objects.
@@ -133,6 +135,7 @@ fn heads(shown: &[(usize, &str)], shape: &Shape) -> Vec<String> {
     let own = shown.iter().map(|(_, name)| name.to_uppercase());
     namespace
         .into_iter()
+        .chain(shape.event.map(|_| "EVENT".to_owned()))
         .chain(own)
         .chain(labels)
         .chain(shape.show_labels.then(|| "LABELS".to_owned()))
@@ -145,6 +148,7 @@ fn cells(kind: Kind, shown: &[(usize, &str)], row: &[Cell], object: &Object, sha
     if shape.namespace {
         line.push(meta.namespace.to_string());
     }
+    line.extend(shape.event.map(str::to_owned));
     for (at, head) in shown {
         // A row may end early.
         let Some(text) = row.get(*at).map(Cell::to_string) else { continue };
@@ -180,7 +184,7 @@ fn clean(text: &str) -> String {
 
 /// What the cells of a table stand for, and where they are in its text.
 fn spans(kind: Kind, text: &str, objects: &[&Object], rows: &[Vec<String>], shape: &Shape) -> Vec<Span> {
-    let first = usize::from(shape.namespace);
+    let first = usize::from(shape.namespace) + usize::from(shape.event.is_some());
     let columns: Vec<&str> = columns(kind, shape).iter().map(|(_, name)| *name).collect();
     let (mut spans, mut start) = (Vec::with_capacity(objects.len()), 0);
     for (at, line) in text.split_inclusive('\n').enumerate() {
@@ -195,7 +199,7 @@ fn spans(kind: Kind, text: &str, objects: &[&Object], rows: &[Vec<String>], shap
                 }
                 let column = index.checked_sub(first).and_then(|i| columns.get(i)).copied();
                 let (skip, means) = match column {
-                    None if index < first => (0, Some(Sense::Object(namespace(object)))),
+                    None if index == 0 && shape.namespace => (0, Some(Sense::Object(namespace(object)))),
                     None => (0, None),
                     Some("Name") => {
                         (cell.rfind('/').map_or(0, |at| at + 1), Some(Sense::Object(object.key())))

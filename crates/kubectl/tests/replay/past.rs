@@ -287,7 +287,7 @@ impl Past {
             };
             let answer = match &ask {
                 ClientAsk::Api(request) => ClientTold::Reply(answer(request, now)),
-                ClientAsk::Watch { kind, namespace, name, from, until } => {
+                ClientAsk::Watch { kind, namespace, name, from, until, .. } => {
                     let end = until.map(seconds).unwrap_or(f64::INFINITY);
                     let fits = |c: &&Change| {
                         c.name.0 == kind.name()

@@ -103,6 +103,70 @@ fn encode_type(ty: &Type, value: Option<&Value>) -> Value {
     }
 }
 
+/// An object that was encoded before, as text with its fields in the order in which Go declares them. Objects of kinds that
+/// are not known have their fields by name.
+#[must_use]
+pub fn text(api_version: &str, kind: &str, value: &Value) -> String {
+    let ty = schema().kind(api_version, kind).map(Type::Declared);
+    let mut out = String::new();
+    write_ordered(ty.as_ref(), value, &mut out, 0);
+    out
+}
+
+/// No object is as deep as this.
+const DEEPEST: usize = 300;
+
+fn write_ordered(ty: Option<&Type>, value: &Value, out: &mut String, depth: usize) {
+    let ty = ty.map(|ty| match ty {
+        Type::Pointer(inner) => schema().resolve(inner),
+        ty => schema().resolve(ty),
+    });
+    match value {
+        Value::Object(map) if depth < DEEPEST => {
+            let declared = ty.and_then(|ty| match ty {
+                Type::Declared(id) => schema().declared(*id),
+                _ => None,
+            });
+            let fields: &[super::types::Field] = match declared.map(|d| &d.shape) {
+                Some(Shape::Struct(fields)) => fields,
+                _ => &[],
+            };
+            let inner = match ty {
+                Some(Type::Map(_, inner)) => Some(&**inner),
+                _ => None,
+            };
+            let known = fields.iter().filter_map(|f| Some((f.name, Some(&f.ty), map.get(f.name)?)));
+            let rest = map.iter().filter(|(name, _)| !fields.iter().any(|f| f.name == name.as_str()));
+            let rest = rest.map(|(name, value)| (name.as_str(), inner, value));
+            out.push('{');
+            for (at, (name, ty, value)) in known.chain(rest).enumerate() {
+                if at > 0 {
+                    out.push(',');
+                }
+                out.push_str(&crate::yaml::json::encode(&Value::String(name.to_owned())));
+                out.push(':');
+                write_ordered(ty, value, out, depth + 1);
+            }
+            out.push('}');
+        }
+        Value::Array(items) if depth < DEEPEST => {
+            let inner = match ty {
+                Some(Type::List(inner)) => Some(&**inner),
+                _ => None,
+            };
+            out.push('[');
+            for (at, item) in items.iter().enumerate() {
+                if at > 0 {
+                    out.push(',');
+                }
+                write_ordered(inner, item, out, depth + 1);
+            }
+            out.push(']');
+        }
+        _ => out.push_str(&crate::yaml::json::encode(value)),
+    }
+}
+
 fn encode_struct(declared: &Declared, map: &Map<String, Value>) -> Value {
     let Shape::Struct(fields) = &declared.shape else { return Value::Null };
     let mut done = Map::new();

@@ -16,7 +16,7 @@ pub mod vectors;
 
 pub use decode::{Decoded, FieldNote};
 pub use descriptions::Descriptions;
-pub use encode::{encode, written};
+pub use encode::{encode, text, written};
 pub use explain::{Explained, explain};
 pub use fields::{beside, has_field};
 pub use interpret::{TypeMeta, decode_text, interpret, strict};

@@ -46,6 +46,21 @@ pub(super) fn list(kc: &mut Kc<'_>, no_headers: bool) -> Flow<i32> {
     Ok(0)
 }
 
+/// Whether some rule lets a person do something with an address. Upstream: NonResourceURLMatches.
+pub(super) fn allows_address(kc: &mut Kc<'_>, verb: &str, address: &str) -> Flow<bool> {
+    let Some(user) = kc.user.take() else { return Ok(true) };
+    let mut all = Vec::new();
+    let read = bound(kc, &user, &mut all);
+    kc.user = Some(user);
+    read?;
+    let fits = |url: &str| {
+        url == "*" || url == address || url.strip_suffix('*').is_some_and(|start| address.starts_with(start))
+    };
+    Ok(all.iter().any(|r| {
+        !r.url.is_empty() && r.url.split(' ').any(fits) && r.verbs.iter().any(|v| v == verb || v == "*")
+    }))
+}
+
 fn resource(group: &str, name: &str, verbs: &[&str]) -> Rule {
     let verbs = verbs.iter().map(ToString::to_string).collect();
     Rule { group: group.into(), resource: name.into(), verbs, ..Rule::default() }

@@ -62,9 +62,22 @@ pub(in crate::commands) fn make(
     kc: &mut Kc<'_>,
     args: &Args,
     kind: Kind,
-    mut value: Value,
+    value: Value,
     words: Words,
 ) -> Flow<i32> {
+    let made = try_make(kc, args, kind, value, words)?;
+    common::or_stop(kc, made)?;
+    Ok(0)
+}
+
+/// As [`make`]; a refusal is answered, not told.
+pub(in crate::commands) fn try_make(
+    kc: &mut Kc<'_>,
+    args: &Args,
+    kind: Kind,
+    mut value: Value,
+    words: Words,
+) -> Flow<Result<(), Fault>> {
     let (dry, format) = (DryRun::of(kc, args)?, Format::of(kc, args, false)?);
     let strict = args.has("validate").then(|| common::strict(kc, args)).transpose()?.unwrap_or(true);
     value["apiVersion"] = json!(kind.api_version());
@@ -81,7 +94,7 @@ pub(in crate::commands) fn make(
             common::said(kc, &kubestep_model::Key::new(kind, namespace, name), words.done, dry);
         }
         format.print(kc, &value, true)?;
-        return Ok(0);
+        return Ok(Ok(()));
     }
     let verb = Verb::Create { kind, namespace, body: Body::Json(Arc::new(value)) };
     let made: Result<Object, Fault> =
@@ -89,9 +102,10 @@ pub(in crate::commands) fn make(
             "" => status.into(),
             failed => Fault::Text(format!("{failed}{}", status.message)),
         });
-    let object = common::or_stop(kc, made)?;
-    common::say(kc, &format, &object, words.done, dry)?;
-    Ok(0)
+    match made {
+        Ok(object) => Ok(Ok(common::say(kc, &format, &object, words.done, dry)?)),
+        Err(fault) => Ok(Err(fault)),
+    }
 }
 
 /// Creates an object; a refusal is told as `failed to create …: `.

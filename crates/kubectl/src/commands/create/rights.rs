@@ -3,7 +3,7 @@
 use super::make::{created, flags, name, required};
 use crate::{
     args::{Args, Flag, Takes, flag, not_done},
-    kc::{Flow, Kc},
+    kc::{Flow, Kc, Stop},
     resources,
 };
 use kubestep_model::{Kind, Object};
@@ -123,7 +123,9 @@ fn check(kc: &mut Kc<'_>, verbs: &[String], targets: &[Target]) -> Flow<()> {
             fault = None;
         }
         if let Some(fault) = fault {
-            return Err(kc.fail(fault));
+            // Upstream prints this one without a word before it.
+            kc.err(format!("{fault}\n"));
+            return Err(Stop::Exit(1));
         }
     }
     Ok(())

@@ -17,7 +17,7 @@ use kubestep_model::{
     client::{Stream, WatchEvent},
     text::{FieldSelector, Selector},
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::{collections::BTreeSet, sync::Arc};
 
 /// What is shown, and how.
@@ -30,8 +30,9 @@ struct Screen<'a> {
 }
 
 impl Screen<'_> {
-    fn show(&mut self, kc: &mut Kc<'_>, objects: &[Object]) -> Flow<()> {
+    fn show(&mut self, kc: &mut Kc<'_>, objects: &[Object], event: &'static str) -> Flow<()> {
         if self.format.is_human() {
+            self.shape.event = self.shape.event.map(|_| event);
             let objects: Vec<&Object> = objects.iter().collect();
             let shown = more(self.kind, &objects, kc.now(), &self.shape, &mut self.widths);
             self.shape.no_headers |= !objects.is_empty();
@@ -42,7 +43,11 @@ impl Screen<'_> {
             if self.printed > 0 && *self.format == Format::Yaml {
                 kc.out("---\n");
             }
-            self.format.print(kc, &object.to_value(), self.printed == 0 && !self.shape.no_headers)?;
+            let mut value = object.to_value();
+            if self.shape.event.is_some() {
+                value = json!({ "object": value, "type": event });
+            }
+            self.format.print(kc, &value, self.printed == 0 && !self.shape.no_headers)?;
             self.printed += 1;
         }
         Ok(())
@@ -71,10 +76,11 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args, format: &Format, select: &Select
         (None, [one]) => (one.kind(), one.meta().revision(), Some(one.meta().name.clone())),
         (None, _) => return Err(kc.fail("you may only specify a single resource type")),
     };
-    let shape = Shape { definition: super::columns_of(kc, kind)?, ..shape(args, format, kind) };
+    let event = args.on("output-watch-events").then_some("ADDED");
+    let shape = Shape { definition: super::columns_of(kc, kind)?, event, ..shape(args, format, kind) };
     let mut screen = Screen { kind, format, shape, widths: vec![], printed: 0 };
     if !args.on("watch-only") {
-        screen.show(kc, &objects)?;
+        screen.show(kc, &objects, "ADDED")?;
     }
     let labels = Selector::parse(&select.labels).unwrap_or_else(|_| Selector::everything());
     let fields = FieldSelector::parse(&select.fields).unwrap_or_default();
@@ -93,7 +99,12 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args, format: &Format, select: &Select
             let was = if fits { !known.insert(object.key()) } else { known.remove(&object.key()) };
             // One that no longer fits is shown once more, as a watch tells of it.
             if fits || was {
-                screen.show(kc, &[object])?;
+                let event = match (fits, was) {
+                    (true, true) => "MODIFIED",
+                    (true, false) => "ADDED",
+                    (false, _) => "DELETED",
+                };
+                screen.show(kc, &[object], event)?;
             }
         }
     }

@@ -1,6 +1,6 @@
 //! `kubectl rollout history`.
 
-use super::{find, not_for, revisions};
+use super::{find, not_for, reread, revisions};
 use crate::{
     args::{Args, Flag, Takes, flag},
     commands::common::{self, DryRun, FILENAME, KUSTOMIZE, OUTPUT, RECURSIVE, SELECTOR, TEMPLATE},
@@ -38,7 +38,11 @@ pub(in crate::commands) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     }
     let found = find(kc, args)?;
     common::each(kc, found, |kc, info| {
-        let Object::Deployment(deployment) = &info.object else {
+        let fresh = match reread(kc, info)? {
+            Ok(object) => object,
+            Err(fault) => return Ok(Err(fault)),
+        };
+        let Object::Deployment(deployment) = &fresh else {
             if !revisions::keeps(info.key.kind) {
                 return Ok(Err(not_for(&info.object, "history viewer")));
             }

@@ -1,6 +1,6 @@
 //! `kubectl rollout undo`. Upstream: polymorphichelpers, DeploymentRollbacker (v1.37).
 
-use super::{find, not_for, revisions};
+use super::{find, not_for, reread, revisions};
 use crate::{
     args::{Args, Flag, Takes, flag},
     commands::common::{self, DRY_RUN, DryRun, FILENAME, KUSTOMIZE, OUTPUT, RECURSIVE, SELECTOR, TEMPLATE},
@@ -50,7 +50,11 @@ pub(in crate::commands) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
             ));
         }
         let show = dry == DryRun::Client;
-        let (kind, planned) = match &info.object {
+        let fresh = match reread(kc, info)? {
+            Ok(object) => object,
+            Err(fault) => return Ok(Err(fault)),
+        };
+        let (kind, planned) = match &fresh {
             Object::Deployment(deployment) => {
                 let sets = workloads::replica_sets_of(kc, deployment)?;
                 (PatchKind::Json, plan(deployment, &sets, to, show))

@@ -35,7 +35,7 @@ pub(in crate::commands) const FLAGS: &[Flag] = &[
     flag("keys", Takes::List),
     flag("prefix", Takes::Text),
     not_done("resolve", Takes::Bool),
-    not_done("local", Takes::Bool),
+    crate::commands::common::LOCAL,
     KUSTOMIZE,
 ];
 

@@ -2,7 +2,7 @@
 
 use super::{NO_RESOURCES, find, patch_pod_specs};
 use crate::{
-    args::{Args, Flag, Takes, flag, not_done},
+    args::{Args, Flag, Takes, flag},
     commands::common::{
         self, ALL, DRY_RUN, FIELD_MANAGER, FILENAME, KUSTOMIZE, OUTPUT, RECURSIVE, SELECTOR, TEMPLATE,
     },
@@ -24,7 +24,7 @@ pub(in crate::commands) const FLAGS: &[Flag] = &[
     flag("record", Takes::Bool),
     flag("show-managed-fields", Takes::Bool),
     flag("allow-missing-template-keys", Takes::Bool),
-    not_done("local", Takes::Bool),
+    common::LOCAL,
     KUSTOMIZE,
 ];
 

@@ -2,7 +2,7 @@
 
 use super::{find, patch_pod_specs, selected};
 use crate::{
-    args::{Args, Flag, Takes, flag, not_done, short},
+    args::{Args, Flag, Takes, flag, short},
     commands::common::{
         ALL, DRY_RUN, FIELD_MANAGER, FILENAME, KUSTOMIZE, OUTPUT, RECURSIVE, SELECTOR, TEMPLATE,
     },
@@ -26,7 +26,7 @@ pub(in crate::commands) const FLAGS: &[Flag] = &[
     flag("record", Takes::Bool),
     flag("show-managed-fields", Takes::Bool),
     flag("allow-missing-template-keys", Takes::Bool),
-    not_done("local", Takes::Bool),
+    crate::commands::common::LOCAL,
     KUSTOMIZE,
 ];
 
