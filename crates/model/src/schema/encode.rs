@@ -114,7 +114,7 @@ pub fn text(api_version: &str, kind: &str, value: &Value) -> String {
 }
 
 /// No object is as deep as this.
-const DEEPEST: usize = 300;
+const DEEPEST_TEXT: usize = 300;
 
 fn write_ordered(ty: Option<&Type>, value: &Value, out: &mut String, depth: usize) {
     let ty = ty.map(|ty| match ty {
@@ -122,7 +122,7 @@ fn write_ordered(ty: Option<&Type>, value: &Value, out: &mut String, depth: usiz
         ty => schema().resolve(ty),
     });
     match value {
-        Value::Object(map) if depth < DEEPEST => {
+        Value::Object(map) if depth < DEEPEST_TEXT => {
             let declared = ty.and_then(|ty| match ty {
                 Type::Declared(id) => schema().declared(*id),
                 _ => None,
@@ -149,7 +149,7 @@ fn write_ordered(ty: Option<&Type>, value: &Value, out: &mut String, depth: usiz
             }
             out.push('}');
         }
-        Value::Array(items) if depth < DEEPEST => {
+        Value::Array(items) if depth < DEEPEST_TEXT => {
             let inner = match ty {
                 Some(Type::List(inner)) => Some(&**inner),
                 _ => None,
