@@ -167,10 +167,6 @@ fn wrong_lines_get_kubectls_words() {
             "Error from server (NotFound): deployments.apps \"none\" not found\n",
         ),
         (
-            "kubectl patch deploy web -p '{\"spec\":{\"replicas\":3}'",
-            "Error from server (BadRequest): invalid JSON patch\n",
-        ),
-        (
             "kubectl wait --for=jsonpath={.spec.replicas}=9 deploy/web --timeout=1s",
             "error: timed out waiting for the condition on deployments/web\n",
         ),

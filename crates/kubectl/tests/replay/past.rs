@@ -320,7 +320,7 @@ impl Past {
                         _ => return None,
                     }
                 }
-                ClientAsk::Sleep(duration) => {
+                ClientAsk::Sleep(duration) | ClientAsk::Again(duration) => {
                     now += duration.as_secs_f64();
                     ClientTold::Slept
                 }
