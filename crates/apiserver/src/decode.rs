@@ -180,7 +180,9 @@ pub(crate) fn patched(
         return Err(invalid_patch(&shown(), &why));
     }
     warn_of_unknown(turn, &read);
-    let object = object(kind, read.value).map_err(|why| invalid_patch(&shown(), &why))?;
+    let mut decoded = read.value;
+    without_nulls(&mut decoded, &value);
+    let object = object(kind, decoded).map_err(|why| invalid_patch(&shown(), &why))?;
     Ok(Decoded { object, checked: false })
 }
 
