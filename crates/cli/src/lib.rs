@@ -1,4 +1,4 @@
-//! What the command line `kubestep` does, callable: record, compare, vectors, verdicts, replay, explore, sweep, bench, lesson.
+//! What the command line `kubestep` does, callable: record, compare, vectors, verdicts, replay, explore, sweep, bench, lesson, verify.
 //!
 //! The binary reads arguments and calls these; the tests of the workspace call them without a process between.
 
