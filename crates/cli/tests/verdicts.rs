@@ -5,16 +5,16 @@ use kubestep_cli::verdicts;
 /// The areas, and how many of their cases have to be met in every part. Floors only rise.
 const AREAS: [(&str, usize); 11] = [
     ("batch", 63),
-    ("config", 36),
+    ("config", 37),
     ("deployment", 132),
     ("metadata", 65),
     ("pod", 39),
     ("policy", 79),
-    ("sequences", 52),
+    ("sequences", 57),
     ("service", 57),
-    ("stateful", 39),
+    ("stateful", 40),
     ("storage", 30),
-    ("typos", 135),
+    ("typos", 137),
 ];
 
 #[test]
