@@ -10,7 +10,7 @@ const AREAS: [(&str, usize); 11] = [
     ("metadata", 65),
     ("pod", 39),
     ("policy", 79),
-    ("sequences", 57),
+    ("sequences", 58),
     ("service", 57),
     ("stateful", 40),
     ("storage", 30),
