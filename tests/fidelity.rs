@@ -44,7 +44,7 @@ const FLOORS: [(&str, usize); 65] = [
     ("s20-jobs", 29),
     ("s21-cronjobs", 35),
     ("s22-revision-history", 26),
-    ("s23-pause-resume", 22),
+    ("s23-pause-resume", 30),
     ("s25-surge-and-unavailable", 98),
     ("s26-restart-and-annotations", 14),
     ("s27-node-stops", 226),

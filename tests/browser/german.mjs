@@ -30,14 +30,14 @@ test("the switch in the header speaks the other language at once, in a lesson to
     await tab.keyboard.press("Control+Enter");
     await page.press("Run until calm");
     const step = await page.at();
-    await page.button("Deutsch").click();
+    await page.button("DE").click();
     await page.until("the lesson is German", async () => (await tab.locator(".lesson h1").count()) === 1 && (await title()) === "Lies einen grünen Exit-Code");
     await tab.getByRole("button", { name: "Zeig es mir" }).waitFor();
     const slider = tab.getByRole("slider", { name: "Zeitlinie" });
     await page.until("the run is where it was", async () => Number(await slider.inputValue()) === step);
     await tab.reload();
     await page.until("German is kept", async () => (await tab.locator(".lesson h1").count()) === 1 && (await title()) === "Lies einen grünen Exit-Code");
-    await tab.getByRole("button", { name: "English", exact: true }).click();
+    await tab.getByRole("button", { name: "EN", exact: true }).click();
     await page.until("and back", async () => (await tab.locator(".lesson h1").count()) === 1 && (await title()) === "Read a green exit code");
   }, { fragment: "?lesson=read-a-green-exit-code", ready: false });
 });

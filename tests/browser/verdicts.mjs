@@ -45,7 +45,7 @@ test("what is refused is said in the editor, in the list of problems and by Appl
     for (const { name, text, stderr, causes } of all) {
       await page.write(text);
       const said = causes.map((c) => `${c.field}: ${c.message}`.replace(/\s+/g, " ").trim());
-      await page.until(`${name}: the list says it`, async () => said.some((s) => s.includes("uid-")) || said.includes((await list.locator(".cut").getAttribute("title").catch(() => ""))?.replace(/\s+/g, " ").trim()));
+      await page.until(`${name}: the list says it`, async () => said.some((s) => s.includes("uid-")) || said.includes((await list.locator(".whole").textContent({ timeout: 1000 }).catch(() => ""))?.replace(/\s+/g, " ").trim()));
       const [line] = (await page.text(list.locator(".pos"))).split(":").map(Number);
       assert.ok(line >= 1 && line <= text.split("\n").length, `${name}: line ${line}`);
       await page.until(`${name}: a mark in the gutter`, async () => (await page.tab.locator(".cm-lint-marker-error").count()) > 0);

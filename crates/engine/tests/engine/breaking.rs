@@ -164,7 +164,7 @@ fn tab_completes() {
         ("kubectl rollout status dep", "kubectl rollout status deployment/cart ", 0),
         ("kubectl rollout status deploy/", "kubectl rollout status deploy/cart ", 0),
         ("kubectl get deployments.apps ", "kubectl get deployments.apps cart ", 0),
-        ("kubectl get po", "kubectl get po", 4),
+        ("kubectl get po", "kubectl get po", 5),
         ("kubectl get pods ", "kubectl get pods cart-", 3),
         ("kubectl apply -f ", "kubectl apply -f cart.yaml ", 0),
         ("kubectl get pods -n ", "kubectl get pods -n ", 4),

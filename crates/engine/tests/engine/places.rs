@@ -169,7 +169,17 @@ fn in_line(case: &Case, field: &str, problem: &Problem) -> bool {
         Some(items) => items.iter().collect(),
         None => vec![&document.value],
     };
-    objects.iter().any(|o| signs(o, field).iter().any(|sign| line.contains(sign.as_str())))
+    let named = objects.iter().any(|o| signs(o, field).iter().any(|sign| line.contains(sign.as_str())));
+    named || holds_value(case, field, problem, line)
+}
+
+/// Whether the line holds the very value that the message quotes, in the block of the field that it names: of a bad label
+/// the line of the label is better than that of `labels`.
+fn holds_value(case: &Case, field: &str, problem: &Problem, line: &str) -> bool {
+    let quoted = problem.message.split("Invalid value: \"").nth(1).and_then(|rest| rest.split('"').next());
+    let key = field.rsplit('.').next().unwrap_or(field);
+    quoted.is_some_and(|value| !value.is_empty() && line.contains(value))
+        && in_block(&case.text, key, problem.place.line as usize)
 }
 
 /// Whether a line lies in the block of a key: everything between is further to the right. Decoding errors name fields
