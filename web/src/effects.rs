@@ -55,7 +55,7 @@ pub(crate) fn perform(effect: Effect, state: &State, send: &Send) {
             let language = state.ui.prefs.language;
             wasm_bindgen_futures::spawn_local(async move {
                 let text = browser::fetch_text("lessons/index.json").await;
-                let course = text.and_then(|t| browser::read_course(&t, &language));
+                let course = text.and_then(|t| browser::read_course(&t, language));
                 let failed = || LessonMsg::Failed("their map is not there".into());
                 send(Msg::Lesson(course.map_or_else(failed, LessonMsg::Course)));
             });
@@ -254,7 +254,7 @@ fn look(state: &State) {
     document.set_title(&format!("Kubestep: {title}"));
     if let Some(root) = document.document_element() {
         let teacher = if ui.prefs.teacher { "on" } else { "off" };
-        root.set_attribute("lang", &ui.prefs.language).ok();
+        root.set_attribute("lang", ui.prefs.language).ok();
         root.set_attribute("data-theme", if ui.prefs.dark { "dark" } else { "light" }).ok();
         root.set_attribute("data-teacher", teacher).ok();
     }

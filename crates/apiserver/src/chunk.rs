@@ -11,7 +11,8 @@ use kubestep_model::{
 use serde_json::Value;
 
 const TOKEN_VERSION: &str = "meta.k8s.io/v1";
-const MATCHES: [&str; 3] = ["Exact", "NotOlderThan", ""];
+pub(crate) const NOT_OLDER: &str = "NotOlderThan";
+const MATCHES: [&str; 3] = ["Exact", NOT_OLDER, ""];
 const LIST_TOO_OLD: &str = "The resourceVersion for the provided list is too old.";
 const CONTINUE_TOO_OLD: &str = "The provided continue parameter is too old to display a consistent list result. You can \
     start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder \
@@ -129,7 +130,7 @@ fn place(options: &ListOptions, newest: Revision) -> Result<Place, Status> {
     not_newer(parsed, newest)?;
     let exact = match options.resource_version_match.as_str() {
         "Exact" => true,
-        "NotOlderThan" => false,
+        NOT_OLDER => false,
         // Old clients mean it exactly if they want chunks.
         _ => options.limit > 0 && parsed > 0,
     };
@@ -138,13 +139,16 @@ fn place(options: &ListOptions, newest: Revision) -> Result<Place, Status> {
 
 /// A resource version as a number. Upstream: storage.APIObjectVersioner, ParseResourceVersion.
 fn parse(version: &str) -> Result<Revision, Status> {
+    number(version).map_err(|why| Status::bad_request(format!("invalid resource version: {why}")))
+}
+
+/// The same, or why it is none.
+pub(crate) fn number(version: &str) -> Result<Revision, String> {
     let digits = version.bytes().all(|b| b.is_ascii_digit());
     version.parse().ok().filter(|_| digits).ok_or_else(|| {
         let why = if digits { "value out of range" } else { "invalid syntax" };
         let shown = go::quote(version);
-        Status::bad_request(format!(
-            "invalid resource version: resourceVersion: Invalid value: {shown}: strconv.ParseUint: parsing {shown}: {why}"
-        ))
+        format!("resourceVersion: Invalid value: {shown}: strconv.ParseUint: parsing {shown}: {why}")
     })
 }
 

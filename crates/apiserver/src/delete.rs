@@ -216,7 +216,7 @@ fn orphans_by_default(kind: Kind) -> bool {
 ///
 /// Upstream: pkg/registry/core/namespace/storage (v1.37).
 fn delete_namespace(turn: &mut Turn<'_>, object: Object, _options: &DeleteOptions) -> Reply {
-    let Object::Namespace(namespace) = &object else { return Err(refuse::no_such_resource()) };
+    let Object::Namespace(namespace) = &object else { return Err(Status::no_such_resource()) };
     if namespace.metadata.deletion_timestamp.is_none() {
         let mut namespace = (**namespace).clone();
         namespace.metadata.deletion_timestamp = Some(turn.now.to_time());

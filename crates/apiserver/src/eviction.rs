@@ -2,7 +2,7 @@
 //!
 //! Upstream: pkg/registry/core/pod/storage, EvictionREST (v1.37).
 
-use crate::{delete, refuse, turn::Turn};
+use crate::{delete, turn::Turn};
 use kubestep_model::{
     Answer, Cause, Custom, DeleteOptions, Key, Kind, LabelSelector, Object, Pod, PodCondition, Reason, Reply,
     Status,
@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// POST of a pod's eviction.
 pub(crate) fn evict(turn: &mut Turn<'_>, key: &Key, options: &DeleteOptions) -> Reply {
     let object = turn.find(key)?;
-    let Object::Pod(pod) = &object else { return Err(refuse::no_such_resource()) };
+    let Object::Pod(pod) = &object else { return Err(Status::no_such_resource()) };
     let unguarded = pod.is_terminal() || pod.status.phase == "Pending" || pod.metadata.is_terminating();
     if !unguarded {
         let budgets = budgets_of(turn, pod);

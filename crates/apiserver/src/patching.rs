@@ -25,7 +25,7 @@ pub(crate) fn patch(
         Subresource::Status if !turn.has_status(key.kind) => return Err(refuse::no_status(turn, key)),
         Subresource::None | Subresource::Status => {}
         Subresource::Binding | Subresource::Eviction | Subresource::Token | Subresource::Finalize => {
-            return Err(refuse::method_not_allowed(key.kind, &key.name));
+            return Err(Status::method_not_allowed());
         }
     }
     if kind == PatchKind::Strategic && turn.spoken.is_some() {

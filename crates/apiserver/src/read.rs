@@ -16,7 +16,7 @@ pub(crate) fn get(turn: &mut Turn<'_>, key: &Key, subresource: Subresource) -> R
         Subresource::None | Subresource::Status => Ok(turn.show(object)),
         Subresource::Scale => crate::scale::get(turn, &object),
         Subresource::Binding | Subresource::Eviction | Subresource::Token | Subresource::Finalize => {
-            Err(crate::refuse::method_not_allowed(key.kind, &key.name))
+            Err(Status::method_not_allowed())
         }
     }
 }
@@ -200,7 +200,7 @@ fn fields_of(turn: &Turn<'_>, object: &Object) -> BTreeMap<String, String> {
     for field in known_fields(object.kind()) {
         fields.insert(field.to_owned(), field_text(&value, field));
     }
-    if object.kind() == Kind::Event {
+    if turn.version.is_some_and(Kind::is_newer_event) {
         for field in NEWER_EVENT {
             let core = field.replacen("regarding", "involvedObject", 1);
             let core = if field == "reportingController" { "reportingComponent" } else { &core };

@@ -3,22 +3,11 @@
 use crate::turn::Turn;
 use kubestep_model::{Cause, Key, Kind, Reason, Status};
 
-/// 405.
-pub(crate) fn method_not_allowed(_kind: Kind, _name: &str) -> Status {
-    let text = "the server does not allow this method on the requested resource";
-    Status::new(405, Reason::MethodNotAllowed, text)
-}
-
-/// 404 of a path that is not served, as the scale of a kind that has none.
-pub(crate) fn no_such_resource() -> Status {
-    Status::new(404, Reason::NotFound, "the server could not find the requested resource")
-}
-
 /// 404 of a status that a kind does not write on its own; of one that somebody defined in other words.
 pub(crate) fn no_status(turn: &Turn<'_>, key: &Key) -> Status {
     match &turn.spoken {
         Some(_) => Status::not_found(key.kind, &key.name),
-        None => no_such_resource(),
+        None => Status::no_such_resource(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The scale subresource.
 
-use crate::{defined, refuse, turn::Turn};
+use crate::{defined, turn::Turn};
 use kubestep_model::{Answer, Object, Reply, Status};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub(crate) fn of(turn: &Turn<'_>, object: &Object) -> Result<Value, Status> {
         Object::Custom(c) if matches!(c.kind.own_name(), "StatefulSet" | "ReplicationController") => {
             return Ok(of_custom(object, &c.rest));
         }
-        _ => return Err(refuse::no_such_resource()),
+        _ => return Err(Status::no_such_resource()),
     };
     let selector = selector.and_then(|s| s.to_selector().ok()).map(|s| s.to_string()).unwrap_or_default();
     Ok(build(object, wanted.into(), present.into(), selector))

@@ -2,7 +2,7 @@
 
 use crate::{
     Actor, Audit, Store, apply, audit, conversion, create, defined, delete, eviction, patching, rbac, read,
-    refuse, token, turn::Turn, update,
+    token, turn::Turn, update,
 };
 use kubestep_model::{Answer, Dice, Instant, Kind, Reply, Request, Status, Verb};
 use std::sync::Arc;
@@ -146,7 +146,7 @@ fn with_owners(turn: &Turn<'_>, request: &Request, mut answer: Answer) -> Answer
 
 fn answer(turn: &mut Turn<'_>, verb: &Verb) -> Reply {
     if verb.kind() == COMPONENT_STATUS && !matches!(verb, Verb::Get { .. } | Verb::List { .. }) {
-        return Err(refuse::method_not_allowed(COMPONENT_STATUS, ""));
+        return Err(Status::method_not_allowed());
     }
     match verb {
         Verb::Get { key, subresource } => read::get(turn, key, *subresource),

@@ -15,10 +15,10 @@ pub(crate) fn replace(turn: &mut Turn<'_>, key: &Key, part: Subresource, body: &
     match part {
         Subresource::Scale => return replace_scale(turn, key, body),
         Subresource::Status if !turn.has_status(key.kind) => return Err(refuse::no_status(turn, key)),
-        Subresource::Finalize if key.kind != Kind::Namespace => return Err(refuse::no_such_resource()),
+        Subresource::Finalize if key.kind != Kind::Namespace => return Err(Status::no_such_resource()),
         Subresource::None | Subresource::Status | Subresource::Finalize => {}
         Subresource::Binding | Subresource::Eviction | Subresource::Token => {
-            return Err(refuse::method_not_allowed(key.kind, &key.name));
+            return Err(Status::method_not_allowed());
         }
     }
     let mut decoded = decode::body(turn, key.kind, body)?;
@@ -260,7 +260,7 @@ pub(crate) fn write_scale(
 /// Upstream: pkg/registry/core/pod/storage, BindingREST (v1.37).
 pub(crate) fn bind(turn: &mut Turn<'_>, key: &Key, uid: &str, node: &str) -> Reply {
     let old = turn.find(key)?;
-    let Object::Pod(pod) = &old else { return Err(refuse::no_such_resource()) };
+    let Object::Pod(pod) = &old else { return Err(Status::no_such_resource()) };
     let name = &pod.metadata.name;
     if !uid.is_empty() && uid != &*pod.metadata.uid {
         return Err(refuse::other_uid(key.kind, &key.namespace, name, uid, &pod.metadata.uid));

@@ -6,10 +6,8 @@
 use crate::{chunk, read, turn::Turn, validation::field::Errors};
 use kubestep_model::{
     Answer, Kind, ListOptions, Object, Reason, Reply, Revision, Status,
-    text::{FieldSelector, Selector, go},
+    text::{FieldSelector, Selector},
 };
-
-const NOT_OLDER: &str = "NotOlderThan";
 
 /// What is there where the watch begins, and the revision after which events follow. Objects that are newer than the
 /// revision that was asked for are still to be told of.
@@ -51,21 +49,14 @@ fn revision(version: &str) -> Result<Revision, Status> {
     if version.is_empty() {
         return Ok(0);
     }
-    let digits = version.bytes().all(|b| b.is_ascii_digit());
-    version.parse().ok().filter(|_| digits).ok_or_else(|| {
-        let why = if digits { "value out of range" } else { "invalid syntax" };
-        let shown = go::quote(version);
-        let text =
-            format!("resourceVersion: Invalid value: {shown}: strconv.ParseUint: parsing {shown}: {why}");
-        Status::new(500, Reason::Unknown, text)
-    })
+    chunk::number(version).map_err(|why| Status::new(500, Reason::Unknown, why))
 }
 
 fn check(options: &ListOptions) -> Result<(), Status> {
     const FIELD: &str = "resourceVersionMatch";
     let wanted = options.resource_version_match.as_str();
     let mut errors = Errors::new();
-    if options.send_initial_events.is_some() && wanted != NOT_OLDER {
+    if options.send_initial_events.is_some() && wanted != chunk::NOT_OLDER {
         errors.forbidden(FIELD, "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
     }
     if !wanted.is_empty() {
@@ -73,8 +64,8 @@ fn check(options: &ListOptions) -> Result<(), Status> {
             let text = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided";
             errors.forbidden(FIELD, text);
         }
-        if wanted != NOT_OLDER {
-            errors.not_supported_text(FIELD, wanted, &[NOT_OLDER]);
+        if wanted != chunk::NOT_OLDER {
+            errors.not_supported_text(FIELD, wanted, &[chunk::NOT_OLDER]);
         }
         if !options.continue_token.is_empty() {
             errors.forbidden(FIELD, "resourceVersionMatch is forbidden when continue is provided");

@@ -21,14 +21,7 @@ pub(crate) fn saved_of(session: &Session, command: &Command) -> Result<Saved, St
     Ok(match command {
         Command::Apply { doc } => Saved::Run {
             terminal: APPLY,
-            // What `kubectl edit` opened is saved as by it.
-            line: match doc.name.as_str() {
-                name if name.starts_with("edit-last-applied-") => {
-                    format!("kubectl apply edit-last-applied -f {}", quoted(name))
-                }
-                name if name.starts_with("edit-") => format!("kubectl edit -f {}", quoted(name)),
-                name => format!("kubectl apply -f {}", quoted(name)),
-            },
+            line: format!("kubectl {} -f {}", kubestep_kubectl::saves(&doc.name), quoted(&doc.name)),
             files: vec![(doc.name.clone(), doc.text.clone())],
         },
         Command::Kubectl { terminal, line, files } => {

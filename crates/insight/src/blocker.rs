@@ -1,7 +1,13 @@
 //! What an open gap waits for: a closed list, found from objects, the world's faults and its loops.
 
 use crate::look::{children, new_replica_set, pods_of};
-use kubestep_cluster::{Brain, Mood, ProcessId, World, loops::scheduler::queue::Place};
+use kubestep_cluster::{
+    Brain, Mood, ProcessId, World,
+    loops::{
+        scheduler::queue::Place,
+        volume::{CLAIM, claim_names},
+    },
+};
 use kubestep_model::{
     ContainerStatus, Deployment, Instant, Key, Kind, Object, Pod, ReplicaSet, Resource, Time,
 };
@@ -218,8 +224,8 @@ pub(crate) fn next(world: &World, object: &Object) -> Next {
 fn claim_of(world: &World, pod: &Pod) -> Option<Key> {
     let waits = pod.spec.node_name.is_empty()
         && pod.condition("PodScheduled").is_some_and(|c| c.message.contains("PersistentVolumeClaim"));
-    let claims = waits.then(|| crate::needs::claims(pod))?;
-    let key = |name: String| Key::new(crate::needs::CLAIM, pod.metadata.namespace.clone(), name);
+    let claims = waits.then(|| claim_names(pod))?;
+    let key = |name: String| Key::new(CLAIM, pod.metadata.namespace.clone(), name);
     let open = |key: &Key| world.store().get(key).is_some_and(|o| crate::measure(o).is_some());
     claims.into_iter().map(key).find(open)
 }

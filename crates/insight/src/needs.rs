@@ -2,20 +2,7 @@
 
 use crate::Blocker;
 use kubestep_cluster::World;
-use kubestep_model::{Key, Kind, Pod, Volume};
-
-/// Claims of volumes.
-pub(crate) const CLAIM: Kind = Kind::other("", "PersistentVolumeClaim");
-
-/// The names of the claims that a pod's volumes stand for.
-pub(crate) fn claims(pod: &Pod) -> Vec<String> {
-    let name = |v: &Volume| {
-        let claim = v.rest.get("persistentVolumeClaim").and_then(|c| c.get("claimName")?.as_str());
-        let own = || format!("{}-{}", pod.metadata.name, v.name);
-        claim.map(Into::into).or_else(|| v.rest.get("ephemeral").map(|_| own()))
-    };
-    pod.spec.volumes.iter().filter_map(name).collect()
-}
+use kubestep_model::{Key, Kind, Pod};
 
 /// What a volume of a pod that has a node is to be made from and is not there: the container is not even waited for.
 pub(crate) fn missing(world: &World, pod: &Pod) -> Option<Blocker> {

@@ -38,6 +38,7 @@ mod set;
 mod taint;
 mod wait;
 
+pub use edit::saves;
 use kubestep_model::User;
 
 use crate::{
@@ -174,7 +175,7 @@ const APPLY: &[Entry] = &[
         "edit-last-applied",
         "Opens what was applied last in the editor; Apply there saves it",
         applied::EDIT,
-        applied::edit,
+        applied::edit_applied,
     ),
     done("set-last-applied", "Writes down a file as applied last", applied::SET, applied::set),
     done("view-last-applied", "Shows what was applied last", applied::FLAGS, applied::view),

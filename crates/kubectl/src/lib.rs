@@ -24,7 +24,7 @@ pub mod upstream;
 pub mod vectors;
 pub mod workloads;
 
-pub use commands::{Following, following, makes};
+pub use commands::{Following, following, makes, saves};
 pub use shell::Shell;
 
 use kc::Kc;

@@ -9,8 +9,9 @@ mod statefile;
 use crate::{
     kc::{Flow, Kc},
     manifest::{Manifest, Reading, read},
+    output::format::qualified,
 };
-use kubestep_model::{Key, Kind, Object, PatchKind, Request, Status, Subresource, Verb};
+use kubestep_model::{DeleteOptions, Key, Kind, Object, PatchKind, Request, Status, Subresource, Verb};
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -101,15 +102,25 @@ impl Said {
     }
 }
 
-fn key_of(manifest: &Manifest) -> Key {
-    Key { kind: manifest.kind, namespace: manifest.namespace.clone(), name: manifest.name.clone() }
+/// An object, if it is there.
+fn found(kc: &mut Kc<'_>, key: Key) -> Flow<Result<Option<Object>, Status>> {
+    Ok(match kc.get(key)? {
+        Err(status) if status.is_not_found() => Ok(None),
+        answer => answer.map(Some),
+    })
+}
+
+/// Deletes an object; one that is not there is as good as deleted.
+fn remove(kc: &mut Kc<'_>, key: &Key) -> Flow<Result<(), Status>> {
+    Ok(match kc.ask(Verb::Delete { key: key.clone(), options: DeleteOptions::default() })? {
+        Err(status) if !status.is_not_found() => Err(status),
+        _ => Ok(()),
+    })
 }
 
 /// `deployment.apps/web`.
 fn name_of(key: &Key) -> String {
-    let kind = key.kind;
-    let group = if kind.group().is_empty() { String::new() } else { format!(".{}", kind.group()) };
-    format!("{}{group}/{}", kind.singular(), key.name)
+    qualified(key.kind, &key.name)
 }
 
 /// Sends what an object should be: the same however often it is sent, and whoever changed it in between.
@@ -152,9 +163,7 @@ fn keep_notes(kc: &mut Kc<'_>, key: &Key, data: &BTreeMap<String, String>) -> Fl
 
 /// A key as a name in a config map: `deployment.apps_default_web`.
 fn row_of(key: &Key) -> String {
-    let kind = key.kind;
-    let group = if kind.group().is_empty() { String::new() } else { format!(".{}", kind.group()) };
-    format!("{}{group}_{}_{}", kind.singular(), key.namespace, key.name)
+    format!("{}_{}_{}", key.kind.qualified_kind().to_lowercase(), key.namespace, key.name)
 }
 
 fn key_of_row(row: &str) -> Option<Key> {

@@ -7,7 +7,7 @@ use crate::{
     kc::{Flow, Kc},
     kustomize,
 };
-use kubestep_model::{Kind, defined, yaml};
+use kubestep_model::{Key, Kind, defined, yaml};
 use serde_json::{Map, Value};
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -21,6 +21,13 @@ pub struct Manifest {
     pub value: Value,
     /// The file it comes from.
     pub source: String,
+}
+
+impl Manifest {
+    /// What the object is called.
+    pub fn key(&self) -> Key {
+        Key { kind: self.kind, namespace: self.namespace.clone(), name: self.name.clone() }
+    }
 }
 
 const KEEP_ON: &str = "if you choose to ignore these errors, turn validation off with --validate=false";
@@ -224,7 +231,7 @@ fn object(kc: &Kc<'_>, source: &str, value: Value, items: &mut Vec<Result<Manife
 }
 
 /// The kind that a manifest names, among Kubernetes' own and those that are known to be defined.
-fn kind_of(kc: &Kc<'_>, api_version: &str, kind: &str) -> Option<Kind> {
+pub(crate) fn kind_of(kc: &Kc<'_>, api_version: &str, kind: &str) -> Option<Kind> {
     Kind::of_manifest(api_version, kind)
         .or_else(|| defined::of_manifest(kc.known_definitions(), api_version, kind))
 }

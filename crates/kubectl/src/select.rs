@@ -299,7 +299,7 @@ fn from_files(kc: &mut Kc<'_>, select: &Select) -> Flow<Found> {
                 continue;
             }
         };
-        let key = Key { kind: manifest.kind, namespace: manifest.namespace, name: manifest.name };
+        let key = manifest.key();
         match get(kc, key.clone())? {
             Ok(object) => found.infos.push(Info { key, object, source: manifest.source }),
             Err(fault) => found.faults.push(fault),

@@ -149,6 +149,17 @@ impl Status {
         status
     }
 
+    /// 404 of a path that is not served, as the scale of a kind that has none.
+    pub fn no_such_resource() -> Self {
+        Status::new(404, Reason::NotFound, "the server could not find the requested resource")
+    }
+
+    /// 405.
+    pub fn method_not_allowed() -> Self {
+        let text = "the server does not allow this method on the requested resource";
+        Status::new(405, Reason::MethodNotAllowed, text)
+    }
+
     /// 400 with a message.
     pub fn bad_request(message: impl Into<String>) -> Self {
         Status::new(400, Reason::BadRequest, message)

@@ -149,7 +149,7 @@ fn rows(props: &ListProps, wanted: &str) -> Html {
     let of = |look: &&'static str| {
         frame.pods.iter().filter(|p| look_key(p) == *look).filter(is_found).collect::<Vec<_>>()
     };
-    let found: Vec<&Arc<Pod>> = LOOKS.iter().flat_map(|look| of(&look)).collect();
+    let found: Vec<&Arc<Pod>> = LOOKS.iter().flat_map(of).collect();
     let row = |pod: &&Arc<Pod>| html! { <Named key={pod.id.0} pod={(*pod).clone()} node={node(pod)} chosen={props.selected.as_ref() == Some(&pod.object)} /> };
     let rest = found.len().saturating_sub(SHOWN);
     html! {

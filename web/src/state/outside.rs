@@ -1,7 +1,5 @@
 //! What the page around a figure is told: the shown moment as JSON.
 
-use std::fmt::Write as _;
-
 use kubestep_protocol::*;
 
 use super::{Health, State};
@@ -23,7 +21,7 @@ impl Json {
                 }
                 '\n' => self.0.push_str("\\n"),
                 c if c < ' ' => {
-                    let _ = write!(self.0, "\\u{:04x}", u32::from(c));
+                    self.0.push_str(&format!("\\u{:04x}", u32::from(c)));
                 }
                 c => self.0.push(c),
             }
@@ -46,7 +44,7 @@ impl Json {
 
     fn number(&mut self, key: &str, number: u64) {
         self.key(key);
-        let _ = write!(self.0, "{number}");
+        self.0.push_str(&number.to_string());
     }
 
     fn truth(&mut self, key: &str, truth: bool) {
@@ -182,7 +180,7 @@ fn answer_told(key: &str, line: &str, output: &[Chunk], exit: Option<i32>, out: 
     match exit {
         Some(code) => {
             out.key("exit");
-            let _ = write!(out.0, "{code}");
+            out.0.push_str(&code.to_string());
         }
         None => out.nothing("exit"),
     }

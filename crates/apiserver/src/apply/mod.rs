@@ -8,7 +8,7 @@ mod managers;
 mod merge;
 mod typed;
 
-use crate::{conversion, create, decode, defined, refuse, store::Write, strategy, turn::Turn, update};
+use crate::{conversion, create, decode, defined, store::Write, strategy, turn::Turn, update};
 use fields::Set;
 use kubestep_model::arrange::Arrange;
 use kubestep_model::{
@@ -39,13 +39,13 @@ pub(crate) fn apply(turn: &mut Turn<'_>, key: &Key, part: Subresource, applied: 
             of_status = status_alone(applied);
             &of_status
         }
-        Subresource::Status => return Err(refuse::no_such_resource()),
+        Subresource::Status => return Err(Status::no_such_resource()),
         Subresource::Scale if applied["kind"] != "Scale" => {
             let kind = applied["kind"].as_str().unwrap_or_default();
             let version = applied["apiVersion"].as_str().unwrap_or_default();
             return Err(Status::bad_request(format!("invalid object type: {version}, Kind={kind}")));
         }
-        _ => return Err(refuse::method_not_allowed(key.kind, &key.name)),
+        _ => return Err(Status::method_not_allowed()),
     };
     let Some(manager) = turn.manager.clone().filter(|m| !m.is_empty()) else {
         let text = "PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: Required value: is required for apply patch";
@@ -55,7 +55,7 @@ pub(crate) fn apply(turn: &mut Turn<'_>, key: &Key, part: Subresource, applied: 
         return Err(Status::bad_request("metadata.managedFields must be nil"));
     }
     let kind = key.kind;
-    let place = place_of(turn, kind).ok_or_else(refuse::no_such_resource)?;
+    let place = place_of(turn, kind).ok_or_else(Status::no_such_resource)?;
     typed::check(place, applied).map_err(|why| {
         let group = if kind.group().is_empty() { "/v1".to_owned() } else { kind.api_version() };
         let named = format!("{}/{}; {group}, Kind={}", key.namespace, key.name, kind.name());

@@ -2,7 +2,7 @@
 //!
 //! Upstream: defaults.go of pkg/apis/{core,apps,batch,autoscaling,policy,storage,scheduling} (v1.37).
 
-use super::pod;
+use super::{extension, pod};
 use kubestep_model::{Custom, Labels, PodTemplateSpec, Quantity};
 use serde_json::{Map, Value, json};
 
@@ -41,7 +41,7 @@ fn without_spec(custom: &mut Custom) -> bool {
         "PodTemplate" => template(rest),
         "CustomResourceDefinition" => definition(custom),
         "MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration" => {
-            super::extension::webhooks(rest, custom.kind.name() == "MutatingWebhookConfiguration");
+            extension::webhooks(rest, custom.kind.name() == "MutatingWebhookConfiguration");
         }
         "RoleBinding" | "ClusterRoleBinding" => binding(rest),
         _ => return false,
@@ -49,83 +49,65 @@ fn without_spec(custom: &mut Custom) -> bool {
     true
 }
 
+/// What fills the spec of a kind, by itself.
+fn of_spec(kind: &str) -> Option<fn(&mut Map<String, Value>)> {
+    Some(match kind {
+        "StatefulSet" => stateful_set,
+        "DaemonSet" => daemon_set,
+        "Job" => job,
+        "CronJob" => cron_job,
+        "PersistentVolumeClaim" => |spec| fill(spec, json!({"volumeMode": "Filesystem"})),
+        "PersistentVolume" => persistent_volume,
+        "HorizontalPodAutoscaler" => autoscaler,
+        "LimitRange" => limit_range,
+        // Its spec is there, if it says nothing.
+        "PodDisruptionBudget" => |_| {},
+        "NetworkPolicy" => network_policy,
+        "CSIDriver" => |spec| fill(spec, csi_driver()),
+        "IngressClass" => ingress_class,
+        "MutatingAdmissionPolicy" | "ValidatingAdmissionPolicy" => extension::policy,
+        "MutatingAdmissionPolicyBinding" | "ValidatingAdmissionPolicyBinding" => {
+            |spec| extension::resources(spec, "matchResources")
+        }
+        "APIService" => extension::port,
+        "FlowSchema" => extension::precedence,
+        "PriorityLevelConfiguration" => extension::level,
+        "PodCertificateRequest" => |spec| fill(spec, json!({"maxExpirationSeconds": 86_400})),
+        "ResourceClaim" => extension::claim,
+        "ResourceClaimTemplate" => extension::claim_template,
+        _ => return None,
+    })
+}
+
+fn persistent_volume(spec: &mut Map<String, Value>) {
+    fill(spec, json!({"persistentVolumeReclaimPolicy": "Retain", "volumeMode": "Filesystem"}));
+    for name in ["hostPath", "iscsi", "rbd", "azureDisk", "scaleIO"] {
+        if let Some(Value::Object(source)) = spec.get_mut(name) {
+            super::volume::one(name, source);
+        }
+    }
+}
+
+fn ingress_class(spec: &mut Map<String, Value>) {
+    if let Some(Value::Object(parameters)) = spec.get_mut("parameters") {
+        fill(parameters, json!({"scope": "Cluster"}));
+    }
+}
+
 pub(super) fn custom(custom: &mut Custom) {
     if without_spec(custom) {
         return;
     }
     let kind = custom.kind.own_name();
-    if !matches!(
-        kind,
-        "StatefulSet"
-            | "DaemonSet"
-            | "Job"
-            | "CronJob"
-            | "ReplicationController"
-            | "PersistentVolumeClaim"
-            | "PersistentVolume"
-            | "HorizontalPodAutoscaler"
-            | "LimitRange"
-            | "PodDisruptionBudget"
-            | "NetworkPolicy"
-            | "CSIDriver"
-            | "IngressClass"
-            | "MutatingAdmissionPolicy"
-            | "MutatingAdmissionPolicyBinding"
-            | "ValidatingAdmissionPolicy"
-            | "ValidatingAdmissionPolicyBinding"
-            | "APIService"
-            | "FlowSchema"
-            | "PriorityLevelConfiguration"
-            | "PodCertificateRequest"
-            | "ResourceClaim"
-            | "ResourceClaimTemplate"
-    ) {
+    let fills = of_spec(kind);
+    if fills.is_none() && kind != "ReplicationController" {
         return;
     }
     let spec = custom.rest.entry("spec").or_insert_with(|| json!({}));
     let Value::Object(spec) = spec else { return };
-    match kind {
-        "StatefulSet" => stateful_set(spec),
-        "DaemonSet" => daemon_set(spec),
-        "Job" => job(spec),
-        "CronJob" => cron_job(spec),
-        "ReplicationController" => controller(spec, &mut custom.metadata.labels),
-        "PersistentVolumeClaim" => fill(spec, json!({"volumeMode": "Filesystem"})),
-        "PersistentVolume" => {
-            fill(spec, json!({"persistentVolumeReclaimPolicy": "Retain", "volumeMode": "Filesystem"}));
-            for name in ["hostPath", "iscsi", "rbd", "azureDisk", "scaleIO"] {
-                if let Some(Value::Object(source)) = spec.get_mut(name) {
-                    super::volume::one(name, source);
-                }
-            }
-        }
-        "HorizontalPodAutoscaler" => autoscaler(spec),
-        "LimitRange" => limit_range(spec),
-        "NetworkPolicy" => network_policy(spec),
-        "CSIDriver" => fill(spec, csi_driver()),
-        "MutatingAdmissionPolicy" | "ValidatingAdmissionPolicy" => {
-            fill(spec, json!({"failurePolicy": "Fail"}));
-            super::extension::resources(spec, "matchConstraints");
-        }
-        "MutatingAdmissionPolicyBinding" | "ValidatingAdmissionPolicyBinding" => {
-            super::extension::resources(spec, "matchResources");
-        }
-        "PodCertificateRequest" => fill(spec, json!({"maxExpirationSeconds": 86_400})),
-        "APIService" => super::extension::port(spec),
-        "FlowSchema" => super::extension::precedence(spec),
-        "PriorityLevelConfiguration" => super::extension::level(spec),
-        "ResourceClaim" => super::extension::claim(spec),
-        "ResourceClaimTemplate" => {
-            if let Some(Value::Object(spec)) = spec.get_mut("spec") {
-                super::extension::claim(spec);
-            }
-        }
-        "IngressClass" => {
-            if let Some(Value::Object(parameters)) = spec.get_mut("parameters") {
-                fill(parameters, json!({"scope": "Cluster"}));
-            }
-        }
-        _ => {}
+    match fills {
+        Some(fills) => fills(spec),
+        None => controller(spec, &mut custom.metadata.labels),
     }
     if matches!(kind, "PersistentVolumeClaim" | "PersistentVolume")
         && let Value::Object(status) = custom.rest.entry("status").or_insert_with(|| json!({}))

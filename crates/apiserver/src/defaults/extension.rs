@@ -77,6 +77,19 @@ pub(super) fn level(spec: &mut Map<String, Value>) {
     }
 }
 
+/// An admission policy, of either kind.
+pub(super) fn policy(spec: &mut Map<String, Value>) {
+    fill(spec, json!({"failurePolicy": "Fail"}));
+    resources(spec, "matchConstraints");
+}
+
+/// The claim inside a template of claims.
+pub(super) fn claim_template(spec: &mut Map<String, Value>) {
+    if let Some(Value::Object(spec)) = spec.get_mut("spec") {
+        claim(spec);
+    }
+}
+
 /// Every request asks for one device, if it does not say otherwise.
 pub(super) fn claim(spec: &mut Map<String, Value>) {
     let one = |request: &mut Map<String, Value>| {

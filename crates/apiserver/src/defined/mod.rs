@@ -13,7 +13,7 @@ mod prune;
 mod tests;
 mod values;
 
-use crate::{Store, decode::Decoded, refuse, turn::Turn, validation::field::Errors};
+use crate::{Store, decode::Decoded, turn::Turn, validation::field::Errors};
 use kubestep_model::{
     Custom, Kind, Object, Status, Verb,
     arrange::Arrange,
@@ -126,10 +126,10 @@ pub(crate) fn spoken(turn: &mut Turn<'_>, verb: &Verb) -> Result<Arc<Spoken>, St
         .map(|definition| Spoken { definition, kind })
         // The API server's own loops know objects by the kind under which they are kept.
         .filter(|s| s.definition().served().contains(&kind) || s.stored() == kind)
-        .ok_or_else(refuse::no_such_resource)?;
+        .ok_or_else(Status::no_such_resource)?;
     turn.warnings.extend(spoken.deprecation());
     if spoken.is_ending() && matches!(verb, Verb::Create { .. }) {
-        let mut status = refuse::method_not_allowed(kind, "");
+        let mut status = Status::method_not_allowed();
         status.message = "create not allowed while custom resource definition is terminating".into();
         return Err(status);
     }

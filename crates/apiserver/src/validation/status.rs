@@ -15,7 +15,7 @@ const LONGEST_MESSAGE: usize = 32 * 1024;
 const STATUSES: [&str; 3] = ["False", "True", "Unknown"];
 
 /// Numbers that are never below zero, in the order in which they are looked at: kind and fields.
-const COUNTS: [(&str, &[&str]); 9] = [
+const COUNTS: [(&str, &[&str]); 8] = [
     (
         "Deployment",
         &[
@@ -73,7 +73,6 @@ const COUNTS: [(&str, &[&str]); 9] = [
     ("Job", &["active", "succeeded", "failed", "ready", "terminating"]),
     ("PodDisruptionBudget", &["disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"]),
     ("HorizontalPodAutoscaler", &["currentReplicas", "desiredReplicas"]),
-    ("Pod", &[]),
 ];
 
 /// Numbers that are never above another: kinds, field, and the field that is as large at least.

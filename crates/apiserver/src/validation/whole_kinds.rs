@@ -75,46 +75,45 @@ fn either(custom: &Custom, whole: &Value, old: Option<&Value>) -> Option<Errors>
 
 /// The new state of an object, all that is asked of it.
 pub(super) fn new_state(new: &Arc<Custom>, old: &Arc<Custom>, whole: &Value) -> Errors {
-    let before = || Object::Custom(old.clone()).to_value();
+    let before = Object::Custom(old.clone()).to_value();
     // Their specs are for life, so that nothing else is looked at.
     match new.kind.own_name() {
-        "ServiceCIDR" => return service_range::changed_range(whole, &before()),
-        "IPAddress" => return service_range::changed_address(whole, &before()),
-        "ResourceClaim" => return device_claim::changed_claim(whole, &before()),
-        "ResourceClaimTemplate" => return device_claim::changed_template(whole, &before()),
-        "PodCertificateRequest" => return signing_request::changed_of_pod(whole, &before()),
+        "ServiceCIDR" => return service_range::changed_range(whole, &before),
+        "IPAddress" => return service_range::changed_address(whole, &before),
+        "ResourceClaim" => return device_claim::changed_claim(whole, &before),
+        "ResourceClaimTemplate" => return device_claim::changed_template(whole, &before),
+        "PodCertificateRequest" => return signing_request::changed_of_pod(whole, &before),
         _ => {}
     }
-    if let Some(errors) = either(new, whole, Some(&before())) {
+    if let Some(errors) = either(new, whole, Some(&before)) {
         return errors;
     }
     let mut errors = object(new, whole);
-    errors.append(changed(new, old, whole));
+    errors.append(changed(new, whole, &before));
     errors
 }
 
 /// What may not change once it is there.
-fn changed(new: &Arc<Custom>, old: &Arc<Custom>, whole: &Value) -> Errors {
-    let before = Object::Custom(old.clone()).to_value();
+fn changed(new: &Custom, whole: &Value, before: &Value) -> Errors {
     match new.kind.own_name() {
-        "StatefulSet" => stateful_set::changed(whole, &before),
-        "DaemonSet" => daemon_set::changed(whole, &before),
-        "Job" => job::changed(whole, &before),
-        "PersistentVolumeClaim" => claim::changed(whole, &before),
-        "PersistentVolume" => persistent_volume::changed(whole, &before),
-        "CustomResourceDefinition" => definition::changed(whole, &before),
-        "StorageClass" => storage_class::changed(whole, &before),
-        "PriorityClass" => priority_class::changed(whole, &before),
-        "RoleBinding" | "ClusterRoleBinding" => rbac::changed_binding(whole, &before),
-        "IngressClass" => ingress::changed_class(whole, &before),
-        "ControllerRevision" => small::changed_revision(whole, &before),
-        "RuntimeClass" => small::changed_runtime_class(whole, &before),
-        "CSIDriver" => csi::changed_driver(whole, &before),
-        "CSINode" => csi::changed_node(whole, &before),
-        "CSIStorageCapacity" => csi::changed_capacity(whole, &before),
-        "VolumeAttachment" => csi::changed_attachment(whole, &before),
-        "VolumeAttributesClass" => csi::changed_attributes_class(whole, &before),
-        "StorageVersionMigration" => migration::changed(whole, &before),
+        "StatefulSet" => stateful_set::changed(whole, before),
+        "DaemonSet" => daemon_set::changed(whole, before),
+        "Job" => job::changed(whole, before),
+        "PersistentVolumeClaim" => claim::changed(whole, before),
+        "PersistentVolume" => persistent_volume::changed(whole, before),
+        "CustomResourceDefinition" => definition::changed(whole, before),
+        "StorageClass" => storage_class::changed(whole, before),
+        "PriorityClass" => priority_class::changed(whole, before),
+        "RoleBinding" | "ClusterRoleBinding" => rbac::changed_binding(whole, before),
+        "IngressClass" => ingress::changed_class(whole, before),
+        "ControllerRevision" => small::changed_revision(whole, before),
+        "RuntimeClass" => small::changed_runtime_class(whole, before),
+        "CSIDriver" => csi::changed_driver(whole, before),
+        "CSINode" => csi::changed_node(whole, before),
+        "CSIStorageCapacity" => csi::changed_capacity(whole, before),
+        "VolumeAttachment" => csi::changed_attachment(whole, before),
+        "VolumeAttributesClass" => csi::changed_attributes_class(whole, before),
+        "StorageVersionMigration" => migration::changed(whole, before),
         _ => Errors::new(),
     }
 }

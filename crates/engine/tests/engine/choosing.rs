@@ -107,11 +107,7 @@ fn the_audit_tells_who_asked_and_what_he_was_told() {
 
 fn sent(page: &mut Page) -> String {
     assert_eq!(page.send(Command::Send(object("Service", "checkout"))), Stop::Finished);
-    let now = page.frame().head.now;
-    let said = page
-        .answers
-        .iter()
-        .find_map(|u| if let Update::Notice(n) = u { Some(n.words.plain(now)) } else { None });
+    let said = page.told();
     said.expect("a notice")
 }
 
@@ -152,13 +148,8 @@ fn a_search_leads_to_another_end_or_says_that_there_is_none() {
     let mut page = applied();
     let before = page.hash();
     assert_eq!(page.send(Command::Race), Stop::Finished);
-    let now = page.frame().head.now;
-    let said = page
-        .answers
-        .iter()
-        .find_map(|u| if let Update::Notice(n) = u { Some(n.words.plain(now)) } else { None });
-    let link =
-        page.answers.iter().find_map(|u| if let Update::Shared(s) = u { Some(s.clone()) } else { None });
+    let said = page.told();
+    let link = page.link();
     match (said.expect("a notice"), link) {
         (said, Some(link)) => {
             assert!(said.starts_with("A race. "), "{said}");
@@ -178,15 +169,10 @@ fn a_search_finds_the_race_of_two_managers() {
     let mut page = Page::open("P21-two");
     page.apply(page.doc());
     assert_eq!(page.send(Command::Race), Stop::Finished);
-    let now = page.frame().head.now;
-    let said = page
-        .answers
-        .iter()
-        .find_map(|u| if let Update::Notice(n) = u { Some(n.words.plain(now)) } else { None });
+    let said = page.told();
     let said = said.expect("a notice");
     assert!(said.starts_with("A race. ReplicaSet relay-") && said.contains("too many pods"), "{said}");
-    let link =
-        page.answers.iter().find_map(|u| if let Update::Shared(s) = u { Some(s.clone()) } else { None });
+    let link = page.link();
     let link = link.expect("the way there");
     // The link leads to the very moment at which the promise is broken.
     let mut there = Page::new();
@@ -198,12 +184,7 @@ fn a_search_finds_the_race_of_two_managers() {
     alone.send(Command::Fault { id: "second:manager".into(), on: false });
     alone.apply(alone.doc());
     alone.send(Command::Race);
-    let now = alone.frame().head.now;
-    let said = alone
-        .answers
-        .iter()
-        .find_map(|u| if let Update::Notice(n) = u { Some(n.words.plain(now)) } else { None });
-    assert!(!said.expect("a notice").contains("too many pods"));
+    assert!(!alone.told().expect("a notice").contains("too many pods"));
 }
 
 #[test]

@@ -116,10 +116,20 @@ impl Page {
     pub(crate) fn share(&mut self) -> Shared {
         let files = self.docs();
         self.send(Command::Share { files });
+        self.link().expect("a link")
+    }
+
+    /// The link that the last command made.
+    pub(crate) fn link(&self) -> Option<Shared> {
+        self.answers.iter().find_map(|u| if let Update::Shared(s) = u { Some(s.clone()) } else { None })
+    }
+
+    /// What the last command gave notice of, in plain words.
+    pub(crate) fn told(&self) -> Option<String> {
+        let now = self.frame().head.now;
         self.answers
             .iter()
-            .find_map(|u| if let Update::Shared(shared) = u { Some(shared.clone()) } else { None })
-            .expect("a link")
+            .find_map(|u| if let Update::Notice(n) = u { Some(n.words.plain(now)) } else { None })
     }
 
     pub(crate) fn kubectl(&mut self, line: &str) -> Stop {

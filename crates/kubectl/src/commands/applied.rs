@@ -3,14 +3,12 @@
 use super::{
     apply,
     common::{self, ALL, DRY_RUN, DryRun, FILENAME, KUSTOMIZE, OUTPUT, RECURSIVE, SELECTOR, TEMPLATE},
-    create,
+    create, edit,
 };
 use crate::{
     args::{Args, Flag, Takes, flag},
-    docs,
     fault::Fault,
     kc::{Flow, Kc},
-    manifest::Manifest,
     output::{format::Format, json},
     select::{self, Select},
 };
@@ -74,7 +72,7 @@ pub(super) fn set(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     let mut changes: Vec<(Key, String, Object)> = vec![];
     for item in create::manifests(kc, args)? {
         let manifest = common::or_stop(kc, item)?;
-        let (key, text) = (key_of(&manifest), yaml::json::encode(&manifest.value) + "\n");
+        let (key, text) = (manifest.key(), yaml::json::encode(&manifest.value) + "\n");
         let live = match select::get(kc, key.clone())? {
             Ok(object) => object,
             Err(fault) if common::is_not_found(&fault) => return Err(kc.fault(&fault)),
@@ -83,9 +81,7 @@ pub(super) fn set(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
         let name = &key.name;
         match live.meta().annotations.get(LAST_APPLIED) {
             None if !args.on("create-annotation") => {
-                return Err(kc.fail(format!(
-                    "no last-applied-configuration annotation found on resource: {name}, to create the annotation, run the command with --create-annotation"
-                )));
+                return Err(kc.fail(nothing_applied(name)));
             }
             Some(there) if *there == text => {
                 kc.out(format!("set-last-applied {name}: no changes required.\n"));
@@ -100,8 +96,10 @@ pub(super) fn set(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     Ok(0)
 }
 
-fn key_of(manifest: &Manifest) -> Key {
-    Key { kind: manifest.kind, namespace: manifest.namespace.clone(), name: manifest.name.clone() }
+fn nothing_applied(name: &str) -> String {
+    format!(
+        "no last-applied-configuration annotation found on resource: {name}, to create the annotation, run the command with --create-annotation"
+    )
 }
 
 /// Writes the annotation.
@@ -126,30 +124,21 @@ pub(super) const EDIT: &[Flag] = &[
 ];
 
 /// How the names of files begin that `edit-last-applied` opened.
-const OPENED: &str = "edit-last-applied-";
+pub(super) const OPENED: &str = "edit-last-applied-";
 
 const HEAD: &str = "# What was applied last; lines that begin with '#' do not count. Apply saves it.\n#\n";
 
 /// `kubectl apply edit-last-applied`: what was applied last opens as a file, and applying that file writes it down.
-pub(super) fn edit(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
-    let opened = |f: &String| f.rsplit('/').next().is_some_and(|name| name.starts_with(OPENED));
-    if args.words.is_empty() && args.all("filename").iter().any(opened) {
+pub(super) fn edit_applied(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
+    if edit::is_saved(args, OPENED) {
         return save(kc, args);
     }
-    let found = select::find(kc, &Select { types_alone: true, ..Select::from(args, &args.words) })?;
-    if let Some(fault) = Fault::all(found.faults) {
-        return Err(kc.fault(&fault));
-    }
-    for info in &found.infos {
+    for info in &edit::wanted(kc, args)? {
         let name = &info.key.name;
         let Some(value) = original(&info.object.to_value()) else {
-            return Err(kc.fail(format!(
-                "no last-applied-configuration annotation found on resource: {name}, to create the annotation, run the command with --create-annotation"
-            )));
+            return Err(kc.fail(nothing_applied(name)));
         };
-        let file = format!("{OPENED}{}-{name}.yaml", info.key.kind.singular());
-        kc.out(docs::opens(&file, &format!("{HEAD}{}", yaml::to_yaml(&value))));
-        kc.out(format!("{file} is open in the editor; Apply there saves it.\n"));
+        edit::open(kc, OPENED, HEAD, &info.key, &value);
     }
     Ok(0)
 }
@@ -157,7 +146,7 @@ pub(super) fn edit(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
 fn save(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     for item in create::manifests(kc, args)? {
         let manifest = common::or_stop(kc, item)?;
-        let (key, text) = (key_of(&manifest), yaml::json::encode(&manifest.value) + "\n");
+        let (key, text) = (manifest.key(), yaml::json::encode(&manifest.value) + "\n");
         let live = match select::get(kc, key.clone())? {
             Ok(object) => object,
             Err(fault) => return Err(kc.fault(&fault)),

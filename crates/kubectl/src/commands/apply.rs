@@ -217,7 +217,7 @@ fn name_fault(name: &str) -> Option<String> {
 }
 
 fn apply(kc: &mut Kc<'_>, manifest: &Manifest, how: &How) -> Flow<Result<Object, Fault>> {
-    let key = Key { kind: manifest.kind, namespace: manifest.namespace.clone(), name: manifest.name.clone() };
+    let key = manifest.key();
     let generate =
         manifest.value.pointer("/metadata/generateName").and_then(Value::as_str).unwrap_or_default();
     if key.name.is_empty() && !generate.is_empty() {

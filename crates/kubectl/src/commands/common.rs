@@ -166,8 +166,7 @@ pub(super) fn say_local(
     done: &str,
 ) -> Flow<()> {
     if format.is_human() {
-        let namespace = manifest.namespace.clone();
-        said(kc, &Key::new(manifest.kind, namespace, manifest.name.clone()), done, DryRun::None);
+        said(kc, &manifest.key(), done, DryRun::None);
         return Ok(());
     }
     format.print(kc, &manifest.value, true)

@@ -148,7 +148,7 @@ pub(super) fn targets(kc: &mut Kc<'_>, select: &Select) -> Flow<Targets> {
         let (mut keys, mut faults) = (Vec::new(), Vec::new());
         for item in read.items {
             match item {
-                Ok(m) => keys.push((Key { kind: m.kind, namespace: m.namespace, name: m.name }, m.source)),
+                Ok(m) => keys.push((m.key(), m.source)),
                 Err(fault) => faults.push(fault),
             }
         }

@@ -48,8 +48,7 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     let (mut pairs, mut visited): (Vec<(String, String, String)>, Vec<Key>) = (Vec::new(), Vec::new());
     for item in manifests(kc, args).map_err(wrong)? {
         let manifest = common::or_stop(kc, item).map_err(wrong)?;
-        let key =
-            Key { kind: manifest.kind, namespace: manifest.namespace.clone(), name: manifest.name.clone() };
+        let key = manifest.key();
         let (live, merged) = both(kc, args, &manifest, &key)?;
         visited.push(key.clone());
         let (live, merged) = (live.map(|o| o.to_value()), merged.to_value());

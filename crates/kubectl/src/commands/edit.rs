@@ -2,6 +2,7 @@
 //! Upstream: kubectl/pkg/cmd/util/editor (v1.37); the patch is made against the object as it is when it is saved.
 
 use super::{
+    applied,
     common::{self, DryRun, FILENAME, OUTPUT, RECURSIVE},
     create,
 };
@@ -11,7 +12,7 @@ use crate::{
     fault::Fault,
     kc::{Flow, Kc},
     manifest::Manifest,
-    select::{self, Select},
+    select::{self, Info, Select},
 };
 use kubestep_model::{Key, PatchKind, patch::merge::create_merge_patch, yaml};
 use serde_json::Value;
@@ -41,34 +42,55 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     if !matches!(args.text_or_empty("output"), "" | "yaml") {
         return Err(kc.not_done(&format!("edit -o {}", args.text_or_empty("output"))));
     }
-    if args.words.is_empty() && args.all("filename").iter().any(|f| is_opened(f)) {
+    if is_saved(args, OPENED) {
         return save(kc, args);
     }
-    let found = select::find(kc, &Select { types_alone: true, ..Select::from(args, &args.words) })?;
-    if let Some(fault) = Fault::all(found.faults) {
-        return Err(kc.fault(&fault));
-    }
-    if found.infos.is_empty() {
+    let infos = wanted(kc, args)?;
+    if infos.is_empty() {
         kc.err("edit cancelled, no objects found\n");
         return Ok(1);
     }
-    for info in &found.infos {
+    for info in &infos {
         let mut value = info.object.to_value();
         if !args.on("show-managed-fields")
             && let Some(meta) = value.get_mut("metadata").and_then(Value::as_object_mut)
         {
             meta.remove("managedFields");
         }
-        let key = &info.key;
-        let name = format!("{OPENED}{}-{}.yaml", key.kind.singular(), key.name);
-        kc.out(docs::opens(&name, &format!("{HEAD}{}", yaml::to_yaml(&value))));
-        kc.out(format!("{name} is open in the editor; Apply there saves it.\n"));
+        open(kc, OPENED, HEAD, &info.key, &value);
     }
     Ok(0)
 }
 
-fn is_opened(file: &str) -> bool {
-    file.rsplit('/').next().is_some_and(|name| name.starts_with(OPENED))
+/// The command that saves a file of the editor: of what kubectl opened the one that opened it, else `apply`.
+pub fn saves(file: &str) -> &'static str {
+    match file {
+        file if file.starts_with(applied::OPENED) => "apply edit-last-applied",
+        file if file.starts_with(OPENED) => "edit",
+        _ => "apply",
+    }
+}
+
+/// Whether the command is asked to save a file that it opened, by how the names of those begin.
+pub(super) fn is_saved(args: &Args, prefix: &str) -> bool {
+    let opened = |file: &String| file.rsplit('/').next().is_some_and(|name| name.starts_with(prefix));
+    args.words.is_empty() && args.all("filename").iter().any(opened)
+}
+
+/// The objects that are to be opened; kinds alone mean all of them.
+pub(super) fn wanted(kc: &mut Kc<'_>, args: &Args) -> Flow<Vec<Info>> {
+    let found = select::find(kc, &Select { types_alone: true, ..Select::from(args, &args.words) })?;
+    match Fault::all(found.faults) {
+        Some(fault) => Err(kc.fault(&fault)),
+        None => Ok(found.infos),
+    }
+}
+
+/// Opens a value of an object as a file of the editor.
+pub(super) fn open(kc: &mut Kc<'_>, prefix: &str, head: &str, key: &Key, value: &Value) {
+    let name = format!("{prefix}{}-{}.yaml", key.kind.singular(), key.name);
+    kc.out(docs::opens(&name, &format!("{head}{}", yaml::to_yaml(value))));
+    kc.out(format!("{name} is open in the editor; Apply there saves it.\n"));
 }
 
 fn save(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
@@ -87,7 +109,7 @@ fn save(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
 
 /// Sends what the file says otherwise than the object.
 fn put(kc: &mut Kc<'_>, manifest: &Manifest) -> Flow<Result<(), Fault>> {
-    let key = Key { kind: manifest.kind, namespace: manifest.namespace.clone(), name: manifest.name.clone() };
+    let key = manifest.key();
     let live = match select::get(kc, key.clone())? {
         Ok(object) => object,
         Err(fault) => return Ok(Err(fault)),

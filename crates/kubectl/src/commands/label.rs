@@ -113,7 +113,7 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     let (new, gone) = common::or_stop(kc, parse(&pairs))?;
     if args.on("local") {
         return local(kc, args, &resources, "labels", &format, &|before| {
-            change(before, &new, &gone, args.on("overwrite")).map(|(after, done)| (after, done))
+            change(before, &new, &gone, args.on("overwrite"))
         });
     }
     let found = find(kc, args, &resources, "label", new.len() + gone.len())?;

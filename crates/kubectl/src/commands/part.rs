@@ -8,18 +8,16 @@ use crate::{
     fault::Fault,
     kc::{Flow, Kc},
     manifest,
-    output::{format::Format, tabs::Tabs},
+    output::{
+        format::{Format, list_of},
+        tabs::Tabs,
+    },
     printers::common::age,
     select::{self, Found, Info, Named, Select},
 };
-use kubestep_model::{Answer, Key, Kind, Reason, Request, Status, Subresource, Time, Verb};
-use serde_json::{Value, json};
+use kubestep_model::{Answer, Key, Kind, Request, Status, Subresource, Time, Verb};
+use serde_json::Value;
 use std::sync::Arc;
-
-/// What the server says of a part that a kind does not have.
-pub(super) fn missing() -> Status {
-    Status::new(404, Reason::NotFound, "the server could not find the requested resource")
-}
 
 /// The part that a flag names; `Ok(Err)` where the server does not know it.
 pub(super) fn named(kc: &mut Kc<'_>, kind: Kind, name: &str) -> Flow<Result<Subresource, Status>> {
@@ -30,7 +28,7 @@ pub(super) fn named(kc: &mut Kc<'_>, kind: Kind, name: &str) -> Flow<Result<Subr
         other if info::parts(kind).iter().any(|p| p.name == other) => {
             Err(kc.not_done(&format!("--subresource={other}")))
         }
-        _ => Ok(Err(missing())),
+        _ => Ok(Err(Status::no_such_resource())),
     }
 }
 
@@ -45,8 +43,7 @@ fn keys(kc: &mut Kc<'_>, select: &Select) -> Flow<Vec<Key>> {
         }
         let mut keys = vec![];
         for item in read.items {
-            let found = common::or_stop(kc, item)?;
-            keys.push(Key { kind: found.kind, namespace: found.namespace, name: found.name });
+            keys.push(common::or_stop(kc, item)?.key());
         }
         return Ok(keys);
     }
@@ -97,9 +94,7 @@ pub(super) fn get(kc: &mut Kc<'_>, args: &Args, format: &Format, select: &Select
     } else {
         let value = match scales.as_slice() {
             [one] if found.single => one.clone(),
-            many => {
-                json!({ "apiVersion": "v1", "items": many, "kind": "List", "metadata": { "resourceVersion": "" } })
-            }
+            many => list_of(many.to_vec()),
         };
         format.print(kc, &value, !args.on("no-headers"))?;
     }

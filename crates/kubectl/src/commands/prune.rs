@@ -5,6 +5,7 @@ use super::common::{self, DryRun};
 use crate::{
     args::Args,
     kc::{Flow, Kc},
+    manifest::kind_of,
     output::format::{Format, qualified},
 };
 use kubestep_model::{
@@ -48,10 +49,10 @@ pub(super) fn allowed(kc: &mut Kc<'_>, args: &Args) -> Flow<Vec<Kind>> {
         };
         let group = if *group == "core" { "" } else { *group };
         let api = if group.is_empty() { (*version).to_owned() } else { format!("{group}/{version}") };
-        let found = Kind::of_manifest(&api, kind);
-        let definitions = if found.is_none() { kc.definitions()? } else { Arc::default() };
-        let found = found.or_else(|| kubestep_model::defined::of_manifest(&*definitions, &api, kind));
-        match found {
+        if Kind::of_manifest(&api, kind).is_none() {
+            kc.definitions()?;
+        }
+        match kind_of(kc, &api, kind) {
             Some(found) => kinds.push(found),
             None => return Err(kc.fail(format!("no matches for kind \"{kind}\" in version \"{api}\""))),
         }
@@ -74,14 +75,12 @@ fn kinds(kc: &mut Kc<'_>, named: &[Kind]) -> (Vec<Kind>, Vec<Kind>) {
 /// What was applied before, fits the selector and was not visited now.
 fn left(
     kc: &mut Kc<'_>,
-    args: &Args,
+    labels: &Option<Selector>,
     kind: Kind,
     namespace: Option<Arc<str>>,
     visited: &[Key],
 ) -> Flow<Vec<Object>> {
-    let labels = Selector::parse(args.text_or_empty("selector")).map_err(|why| kc.fail(why))?;
-    let labels = Some(labels).filter(|l| !l.is_empty());
-    let listed = kc.list_whole(kind, namespace, labels, None)?;
+    let listed = kc.list_whole(kind, namespace, labels.clone(), None)?;
     let (mut items, _) = listed.map_err(|status| kc.fault(&status.into()))?;
     items.retain(|o| o.meta().annotations.contains_key(LAST_APPLIED) && !visited.contains(&o.key()));
     Ok(items)
@@ -90,6 +89,8 @@ fn left(
 /// The objects that would go.
 fn all(kc: &mut Kc<'_>, args: &Args, visited: &[Key], named: &[Kind]) -> Flow<Vec<Object>> {
     let (inside, outside) = kinds(kc, named);
+    let labels = Selector::parse(args.text_or_empty("selector")).map_err(|why| kc.fail(why))?;
+    let labels = Some(labels).filter(|l| !l.is_empty());
     let mut namespaces: Vec<Arc<str>> = vec![];
     for key in visited.iter().filter(|k| k.kind.namespaced()) {
         if !namespaces.contains(&key.namespace) {
@@ -99,11 +100,11 @@ fn all(kc: &mut Kc<'_>, args: &Args, visited: &[Key], named: &[Kind]) -> Flow<Ve
     let mut found = vec![];
     for namespace in namespaces {
         for &kind in &inside {
-            found.extend(left(kc, args, kind, Some(namespace.clone()), visited)?);
+            found.extend(left(kc, &labels, kind, Some(namespace.clone()), visited)?);
         }
     }
     for kind in outside {
-        found.extend(left(kc, args, kind, None, visited)?);
+        found.extend(left(kc, &labels, kind, None, visited)?);
     }
     Ok(found)
 }

@@ -13,16 +13,11 @@ use crate::{
 };
 use kubestep_model::{
     Answer, Key, ListOptions, Object, Request, Status, Subresource, Verb, schema,
-    text::{FieldSelector, Selector},
+    text::{FieldSelector, Selector, go},
 };
 use path::{Target, What};
 use serde_json::{Value, json};
 use std::sync::Arc;
-
-/// What the server says of a path that it does not serve.
-fn nothing_there() -> Status {
-    Status::new(404, kubestep_model::Reason::NotFound, "the server could not find the requested resource")
-}
 
 pub(super) fn run(kc: &mut Kc<'_>, args: &Args, raw: &str) -> Flow<i32> {
     if args.on("watch") || args.on("watch-only") || !args.text_or_empty("selector").is_empty() {
@@ -35,7 +30,7 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args, raw: &str) -> Flow<i32> {
     }
     let Some(raw) = path_of(raw) else {
         let text =
-            format!("--raw must be a valid URL path: parse {}: invalid URI for request", go_quote(raw));
+            format!("--raw must be a valid URL path: parse {}: invalid URI for request", go::quote(raw));
         return Err(kc.fail(text));
     };
     if !args.words.is_empty() {
@@ -52,7 +47,7 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args, raw: &str) -> Flow<i32> {
                 kc.out(text);
                 Ok(0)
             }
-            None => Err(kc.fault(&nothing_there().into())),
+            None => Err(kc.fault(&Status::no_such_resource().into())),
         };
     }
     if let ["metrics" | "openapi" | "logs" | "debug" | "configz" | "flagz" | "statusz" | ".well-known", ..] =
@@ -67,7 +62,7 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args, raw: &str) -> Flow<i32> {
     }
     match path::target(&words, &definitions) {
         Some(target) => ask(kc, &target, &query),
-        None => Err(kc.fault(&nothing_there().into())),
+        None => Err(kc.fault(&Status::no_such_resource().into())),
     }
 }
 
@@ -79,10 +74,6 @@ fn path_of(raw: &str) -> Option<&str> {
     let (scheme, rest) = raw.split_once("://")?;
     let named = !scheme.is_empty() && scheme.bytes().all(|b| b.is_ascii_alphanumeric());
     named.then(|| rest.find('/').map_or("/", |at| &rest[at..]))
-}
-
-fn go_quote(text: &str) -> String {
-    kubestep_model::text::go::quote(text)
 }
 
 /// A part of a query; empty if it is not there.
@@ -110,12 +101,11 @@ fn object(kc: &mut Kc<'_>, target: &Target, name: &str, part: &str) -> Flow<i32>
         "scale" => Subresource::Scale,
         _ => {
             let why = if path::is_written_only(target.kind, part) {
-                let text = "the server does not allow this method on the requested resource";
-                Status::new(405, kubestep_model::Reason::MethodNotAllowed, text)
+                Status::method_not_allowed()
             } else if path::has_part(target.kind, part) {
                 return Err(kc.not_done(&format!("--raw …/{part}")));
             } else {
-                nothing_there()
+                Status::no_such_resource()
             };
             return Err(kc.fault(&why.into()));
         }

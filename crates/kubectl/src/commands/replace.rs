@@ -86,7 +86,7 @@ struct How<'a> {
 
 /// Puts an object in the place of another. Without a resource version the present one is taken, as the client does.
 fn put(kc: &mut Kc<'_>, manifest: &Manifest, how: &How<'_>) -> Flow<Result<(), Fault>> {
-    let key = Key { kind: manifest.kind, namespace: manifest.namespace.clone(), name: manifest.name.clone() };
+    let key = manifest.key();
     let mut body = create::body(manifest, how.save);
     if how.dry == DryRun::Client {
         return match Object::from_value(manifest.kind, body) {

@@ -1,12 +1,12 @@
 //! `gitops push | agent | suspend | resume`: a repository, here a config map, and an agent that replays it: every so
 //! often it sends all that lies there, puts back what somebody changed, and prunes what is no longer in it.
 
-use super::{Said, keep_notes, key_of, key_of_row, name_of, notes_key, notes_of, put, row_of, stamp};
+use super::{Said, found, keep_notes, key_of_row, name_of, notes_key, notes_of, put, remove, row_of, stamp};
 use crate::{
     kc::{Flow, Kc},
     manifest::{Manifest, read_texts},
 };
-use kubestep_model::{DeleteOptions, Key, Object, Status, Verb};
+use kubestep_model::{Key, Object, Status};
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, time::Duration};
 
@@ -85,17 +85,16 @@ fn round(kc: &mut Kc<'_>) -> Flow<Result<(), Status>> {
     if there.meta().annotations.get(SUSPENDED).is_some_and(|v| &**v == "true") {
         return Ok(Ok(()));
     }
-    let found = read_texts(kc, &notes_of(&there))?;
-    let made = match kc.get(inventory.clone())? {
-        Ok(object) => notes_of(&object),
-        Err(status) if status.is_not_found() => BTreeMap::new(),
+    let read = read_texts(kc, &notes_of(&there))?;
+    let made = match found(kc, inventory.clone())? {
+        Ok(object) => object.as_ref().map(notes_of).unwrap_or_default(),
         Err(status) => return Ok(Err(status)),
     };
     let mut now = BTreeMap::new();
-    for item in found.items {
+    for item in read.items {
         match item {
             Ok(manifest) => {
-                now.insert(row_of(&key_of(&manifest)), String::new());
+                now.insert(row_of(&manifest.key()), String::new());
                 send(kc, &manifest)?;
             }
             // What cannot be read is not pruned either.
@@ -116,10 +115,9 @@ fn round(kc: &mut Kc<'_>) -> Flow<Result<(), Status>> {
 
 /// Sends one object; says so if that changed anything.
 fn send(kc: &mut Kc<'_>, manifest: &Manifest) -> Flow<()> {
-    let key = key_of(manifest);
-    let before = match kc.get(key.clone())? {
-        Ok(object) => Some(object),
-        Err(status) if status.is_not_found() => None,
+    let key = manifest.key();
+    let before = match found(kc, key.clone())? {
+        Ok(before) => before,
         Err(status) => {
             kc.err(format!("{}: {}\n", name_of(&key), status.message));
             return Ok(());
@@ -153,9 +151,9 @@ fn asked(object: &Object) -> (String, Option<Value>) {
 }
 
 fn prune(kc: &mut Kc<'_>, key: &Key) -> Flow<()> {
-    match kc.ask(Verb::Delete { key: key.clone(), options: DeleteOptions::default() })? {
-        Err(status) if !status.is_not_found() => kc.err(format!("{}: {}\n", name_of(key), status.message)),
-        _ => kc.out(format!("{} pruned\n", name_of(key))),
+    match remove(kc, key)? {
+        Err(status) => kc.err(format!("{}: {}\n", name_of(key), status.message)),
+        Ok(()) => kc.out(format!("{} pruned\n", name_of(key))),
     }
     Ok(())
 }

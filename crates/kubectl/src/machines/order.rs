@@ -1,6 +1,6 @@
 //! Two clients for one bad network: `order` says "make me one more", `declare` says "so it should be".
 
-use super::{Said, key_of, name_of, put, stamp, unanswered};
+use super::{Said, name_of, put, stamp, unanswered};
 use crate::kc::{Flow, Kc};
 use kubestep_model::{Body, Verb};
 use std::{sync::Arc, time::Duration};
@@ -57,7 +57,7 @@ pub(super) fn declare(kc: &mut Kc<'_>, said: &Said) -> Flow<i32> {
     let mut code = 0;
     for _ in 0..said.number("times", 1).min(MOST) {
         for (manifest, before) in manifests.iter().zip(&mut last) {
-            let key = key_of(manifest);
+            let key = manifest.key();
             for attempt in 1..=TRIES {
                 match put(kc, &key, &manifest.value, false)? {
                     Ok(object) => {

@@ -1,13 +1,15 @@
 //! `statefile plan | apply | destroy`: compares files, what it remembers and what there is, when somebody runs it, and
 //! never else. What it made it remembers in a config map of its own, as such tools can keep their state in a cluster.
 
-use super::{Said, differences, keep_notes, key_of, key_of_row, name_of, notes_key, notes_of, put, row_of};
+use super::{
+    Said, differences, found, keep_notes, key_of_row, name_of, notes_key, notes_of, put, remove, row_of,
+};
 use crate::{
     fault::Fault,
     kc::{Flow, Kc},
     manifest::Manifest,
 };
-use kubestep_model::{DeleteOptions, Key, Object, Status, Verb};
+use kubestep_model::{Key, Object, Status};
 use std::collections::BTreeMap;
 
 const STATE: &str = "statefile";
@@ -29,11 +31,8 @@ pub(super) fn run(kc: &mut Kc<'_>, said: &Said) -> Flow<i32> {
         _ => return Err(kc.fail(USAGE)),
     };
     let notes = notes_key(kc, STATE);
-    let mut state = match kc.get(notes.clone())? {
-        Ok(object) => notes_of(&object),
-        Err(status) if status.is_not_found() => BTreeMap::new(),
-        Err(status) => return Err(kc.fault(&status.into())),
-    };
+    let kept = found(kc, notes.clone())?.map_err(|status| kc.fault(&status.into()))?;
+    let mut state = kept.as_ref().map(notes_of).unwrap_or_default();
     let manifests = if all { said.manifests(kc)? } else { vec![] };
     let steps = plan(kc, &manifests, &state)?;
     let count = |wanted: fn(&Step) -> bool| steps.iter().filter(|s| wanted(s)).count();
@@ -59,7 +58,7 @@ pub(super) fn run(kc: &mut Kc<'_>, said: &Said) -> Flow<i32> {
         }
     }
     for manifest in &manifests {
-        state.insert(row_of(&key_of(manifest)), manifest.value.to_string());
+        state.insert(row_of(&manifest.key()), manifest.value.to_string());
     }
     keep_notes(kc, &notes, &state)?.map_err(|s| kc.fault(&Fault::from(s)))?;
     Ok(0)
@@ -69,32 +68,28 @@ pub(super) fn run(kc: &mut Kc<'_>, said: &Said) -> Flow<i32> {
 fn plan(kc: &mut Kc<'_>, manifests: &[Manifest], state: &BTreeMap<String, String>) -> Flow<Vec<Step>> {
     let mut steps = vec![];
     for manifest in manifests {
-        let key = key_of(manifest);
+        let key = manifest.key();
         let known = state.get(&row_of(&key));
-        let live = match kc.get(key.clone())? {
-            Ok(object) => Some(object),
-            Err(status) if status.is_not_found() => None,
-            Err(status) => return Err(kc.fault(&status.into())),
-        };
+        let live = found(kc, key.clone())?.map_err(|status| kc.fault(&status.into()))?;
         let Some(live) = live else {
             let gone = if known.is_some() { " (somebody took it away since the last run)" } else { "" };
             kc.out(format!("+ {} will be made{gone}\n", name_of(&key)));
             steps.push(Step::Add(manifest.clone()));
             continue;
         };
-        let found = differing(kc, manifest, &live)?;
-        if !found.is_empty() {
-            let drift = known.is_some_and(|text| *text == manifest.value.to_string());
+        let differ = differing(kc, manifest, &live)?;
+        if !differ.is_empty() {
+            let drift = known == Some(&manifest.value.to_string());
             let why =
                 if drift { " (the file is the same: somebody changed it since the last run)" } else { "" };
             kc.out(format!("~ {} will be changed{why}\n", name_of(&key)));
-            for line in found {
+            for line in differ {
                 kc.out(format!("    {line}\n"));
             }
             steps.push(Step::Change(manifest.clone()));
         }
     }
-    let wanted: Vec<String> = manifests.iter().map(|m| row_of(&key_of(m))).collect();
+    let wanted: Vec<String> = manifests.iter().map(|m| row_of(&m.key())).collect();
     for key in state.keys().filter(|row| !wanted.contains(row)).filter_map(|row| key_of_row(row)) {
         kc.out(format!("- {} will be destroyed\n", name_of(&key)));
         steps.push(Step::Destroy(key));
@@ -104,7 +99,7 @@ fn plan(kc: &mut Kc<'_>, manifests: &[Manifest], state: &BTreeMap<String, String
 
 /// What the file would change of what is there.
 fn differing(kc: &mut Kc<'_>, manifest: &Manifest, live: &Object) -> Flow<Vec<String>> {
-    match put(kc, &key_of(manifest), &manifest.value, true)? {
+    match put(kc, &manifest.key(), &manifest.value, true)? {
         Ok(after) => Ok(differences(&after.to_value(), &live.to_value())),
         Err(status) => Err(kc.fault(&status.into())),
     }
@@ -113,7 +108,7 @@ fn differing(kc: &mut Kc<'_>, manifest: &Manifest, live: &Object) -> Flow<Vec<St
 fn carry_out(kc: &mut Kc<'_>, step: &Step, state: &mut BTreeMap<String, String>) -> Flow<Result<(), Status>> {
     match step {
         Step::Add(manifest) | Step::Change(manifest) => {
-            let key = key_of(manifest);
+            let key = manifest.key();
             if let Err(status) = put(kc, &key, &manifest.value, false)? {
                 return Ok(Err(status));
             }
@@ -122,10 +117,8 @@ fn carry_out(kc: &mut Kc<'_>, step: &Step, state: &mut BTreeMap<String, String>)
             state.insert(row_of(&key), manifest.value.to_string());
         }
         Step::Destroy(key) => {
-            let verb = Verb::Delete { key: key.clone(), options: DeleteOptions::default() };
-            match kc.ask(verb)? {
-                Err(status) if !status.is_not_found() => return Ok(Err(status)),
-                _ => {}
+            if let Err(status) = remove(kc, key)? {
+                return Ok(Err(status));
             }
             kc.out(format!("{} destroyed\n", name_of(key)));
             state.remove(&row_of(key));

@@ -136,6 +136,10 @@ pub fn qualified(kind: Kind, name: &str) -> String {
 
 /// Several objects as one list, as kubectl prints them.
 pub fn list(objects: &[Object]) -> Value {
-    let items: Vec<Value> = objects.iter().map(Object::to_value).collect();
+    list_of(objects.iter().map(Object::to_value).collect())
+}
+
+/// The same of what is no object of its own, as a scale.
+pub fn list_of(items: Vec<Value>) -> Value {
     json!({ "apiVersion": "v1", "items": items, "kind": "List", "metadata": { "resourceVersion": "" } })
 }

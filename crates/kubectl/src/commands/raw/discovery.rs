@@ -3,7 +3,6 @@
 
 use super::health;
 use crate::{commands::info, kustomize::hash::sha256};
-use kubestep_model::arrange::Gather;
 use kubestep_model::{Object, defined::Definition};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -169,7 +168,6 @@ fn paths(definitions: &[Object]) -> String {
         all.insert(format!("/{which}"));
         all.extend(health::checks(which).into_iter().map(|check| format!("/{which}/{check}")));
     }
-    let sorted: BTreeSet<String> = all.into_iter().gather();
-    let lines: Vec<String> = sorted.iter().map(|path| format!("    \"{path}\"")).collect();
+    let lines: Vec<String> = all.iter().map(|path| format!("    \"{path}\"")).collect();
     format!("{{\n  \"paths\": [\n{}\n  ]\n}}", lines.join(",\n"))
 }

@@ -82,11 +82,11 @@ pub(super) fn target(words: &[&str], definitions: &[Object]) -> Option<Target> {
         _ => return None,
     };
     let kind = kind_of(group, version, resource, definitions)?;
-    let fits = match (kind.namespaced(), namespace, &what) {
-        (true, None, What::Object { .. }) | (false, Some(_), _) => false,
-        _ => true,
-    };
-    fits.then(|| Target { kind, namespace: namespace.map(Into::into), watch, what })
+    let astray = matches!(
+        (kind.namespaced(), namespace, &what),
+        (true, None, What::Object { .. }) | (false, Some(_), _)
+    );
+    (!astray).then(|| Target { kind, namespace: namespace.map(Into::into), watch, what })
 }
 
 /// Whether a kind has such a part.

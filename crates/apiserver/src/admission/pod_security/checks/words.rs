@@ -18,7 +18,7 @@ pub(super) fn text(value: &Value) -> &str {
 }
 
 /// The names of the containers for which something holds.
-pub(super) fn named<'a>(spec: &'a Value, wrong: impl Fn(&Value) -> bool) -> Vec<&'a str> {
+pub(super) fn named(spec: &Value, wrong: impl Fn(&Value) -> bool) -> Vec<&str> {
     containers(spec).filter(|c| wrong(c)).map(|c| text(&c["name"])).collect()
 }
 
