@@ -63,6 +63,22 @@ test("a tag that does not exist, seen and undone, by keys alone in the terminal"
   }, { fragment: "#scenario=P15" });
 });
 
+test("what is typed right after the key that leads there is all in the terminal, shown or hidden", async () => {
+  await visit(async (page) => {
+    const keys = page.tab.keyboard;
+    const field = page.tab.getByRole("textbox", { name: "kubectl", exact: true });
+    for (let round = 0; round < 10; round++) {
+      const hide = page.tab.getByRole("button", { name: "Hide", exact: true });
+      if (round % 2) await hide.click();
+      await page.tab.evaluate(() => document.activeElement.blur());
+      await keys.press("t");
+      await keys.type("kubectl get pods");
+      assert.equal(await field.inputValue(), "kubectl get pods");
+      for (let i = 0; i < 16; i++) await keys.press("Backspace");
+    }
+  });
+});
+
 test("a name in a table selects its object, a state has its colour", async () => {
   await visit(async (page) => {
     await page.kubectl("kubectl get pods");

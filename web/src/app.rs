@@ -13,7 +13,7 @@ use crate::components::{
     TimePanel, Topbar,
 };
 use crate::effects;
-use crate::state::{KeyPress, Msg, Open, Phone, Prefs, State};
+use crate::state::{KeyPress, Msg, Open, Phone, Prefs, State, is_single_key};
 use crate::store::{Send, on, use_store};
 use crate::words::{self, t, w};
 
@@ -180,7 +180,9 @@ fn key(event: &KeyboardEvent, send: &Send) {
         typing: within(TEXT),
         in_time: within("#time"),
     };
-    if press.ctrl && press.key == "Enter" || (press.key == "/" && !press.typing) {
+    // A key that leads into a text field is not typed there as well.
+    let acts = is_single_key(&press.key) && !press.typing && !press.ctrl && !press.alt;
+    if press.ctrl && press.key == "Enter" || acts {
         event.prevent_default();
     }
     send.emit(Msg::Key(press));

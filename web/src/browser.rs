@@ -135,6 +135,15 @@ pub(crate) fn next_picture(work: impl FnOnce(f64) + 'static) {
     }
 }
 
+/// Runs when what waits to be drawn is in the page, before the browser hears anything else.
+pub(crate) fn once_drawn(work: impl FnOnce() + 'static) {
+    wasm_bindgen_futures::spawn_local(async move {
+        let turn = js_sys::Promise::resolve(&JsValue::NULL);
+        wasm_bindgen_futures::JsFuture::from(turn).await.ok();
+        work();
+    });
+}
+
 /// Tries once with every picture until it is done, some times at most: what was asked for may be drawn one picture later.
 pub(crate) fn soon(tries: u8, work: impl Fn(bool) -> bool + 'static) {
     next_picture(move |_| {

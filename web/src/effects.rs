@@ -71,7 +71,13 @@ pub(crate) fn perform(effect: Effect, state: &State, send: &Send) {
                 Err(why) => LessonMsg::Failed(why),
             }));
         }),
-        Effect::Focus(id) => browser::soon(TRIES, move |_| give_focus(&id)),
+        // At once, or the next letter that is typed would go astray.
+        Effect::Focus(id) if give_focus(&id) => {}
+        Effect::Focus(id) => browser::once_drawn(move || {
+            if !give_focus(&id) {
+                browser::soon(TRIES, move |_| give_focus(&id));
+            }
+        }),
         Effect::Into(id) => {
             remember_focus();
             browser::soon(TRIES, move |_| give_focus(&id));
