@@ -19,6 +19,7 @@ use kubestep_protocol::{
 };
 use std::{sync::Arc, time::Duration};
 
+const NO_BRANCH: &str = "There is no such timeline.";
 /// Longest text that is looked at while a person types.
 const MOST_CHECKED: usize = act::MOST_TEXT;
 
@@ -43,12 +44,16 @@ impl Engine {
                 refused(&Question::parse(text).err().unwrap_or_default())
             }
             Command::Race => {
-                self.search = self.session.as_ref().map(|s| (id, Box::new(Search::new(s))));
+                self.search = self.session.as_mut().map(|s| {
+                    s.end_peek();
+                    (id, Box::new(Search::new(s)))
+                });
                 return;
             }
             _ => match self.goal(&command) {
                 Some(goal) => {
-                    if let Some(session) = self.session.as_ref() {
+                    if let Some(session) = self.session.as_mut() {
+                        session.end_peek();
                         self.run = Some((id, Run::new(goal, session)));
                     }
                     return;
@@ -99,7 +104,7 @@ impl Engine {
 
     fn goal(&self, command: &Command) -> Option<Goal> {
         let session = self.session.as_ref()?;
-        let after = |millis: u64| session.world().now() + Duration::from_millis(millis.min(1 << 40));
+        let after = |millis: u64| session.stands().now() + Duration::from_millis(millis.min(1 << 40));
         Some(match command {
             Command::Step { inner } => Goal::Step { inner: *inner },
             Command::Reconcile => Goal::Reconcile { key: None },
@@ -239,13 +244,18 @@ impl Engine {
             Command::Forward if session.at_present() => return refused("No step after this one."),
             Command::Forward => session.seek(session.step() + 1),
             Command::Seek(moment) => {
-                if moment.branch.0 as usize != session.history.branch() {
-                    session.switch(moment.branch.0 as usize);
+                if moment.branch.0 as usize != session.history.branch()
+                    && !session.switch(moment.branch.0 as usize)
+                {
+                    return refused(NO_BRANCH);
                 }
                 session.seek(moment.step as usize);
             }
             Command::Peek(moment) => session.peek(moment.step as usize),
-            Command::Branch(BranchId(branch)) => session.switch(*branch as usize),
+            Command::Branch(BranchId(branch)) if !session.switch(*branch as usize) => {
+                return refused(NO_BRANCH);
+            }
+            Command::Branch(_) => {}
             Command::DropSnapshots => session.drop_worlds(),
             Command::Pause => {
                 self.keep(out);
@@ -320,6 +330,7 @@ impl Engine {
 
     fn do_act(&mut self, command: &Command, out: &mut Vec<Update>) -> Stop {
         let Some(session) = self.session.as_mut() else { return refused("Nothing is loaded.") };
+        session.end_peek();
         let saved = match command {
             Command::Predict { .. } | Command::Hint | Command::ShowMe => {
                 let stop = lesson::act(session, command, out);

@@ -124,6 +124,21 @@ fn predict(session: &mut Session, lesson: &Lesson, index: u32, answer: Option<&s
     remark(session, Saved::Predicted { index, answer, truth: found.unwrap_or_default() })
 }
 
+/// What was kept, with what can be worked out again in the place of what it claims: what was true of a question's
+/// answer is found again at that moment. A question that was not asked then has no true answer.
+pub(crate) fn proved(session: &Session, saved: &Saved) -> Saved {
+    let (Saved::Predicted { index, answer, .. }, Some(lesson)) = (saved, &session.lesson) else {
+        return saved.clone();
+    };
+    let asked = lesson.predictions.get(*index as usize).filter(|_| asks(session) == Some(*index));
+    let found = asked.map(|p| truth(p, session.world(), &session.note().gaps, &session.lesson_files));
+    Saved::Predicted {
+        index: *index,
+        answer: answer.clone(),
+        truth: found.and_then(Result::ok).unwrap_or_default(),
+    }
+}
+
 /// The form in which a step of a script is kept.
 fn saved_of(deed: Deed) -> Saved {
     match deed {

@@ -3,6 +3,7 @@
 mod act;
 mod answer;
 mod ask;
+mod author;
 mod breaks;
 mod check;
 mod complete;
@@ -21,6 +22,7 @@ mod session;
 mod view;
 mod words;
 
+pub use author::author;
 use kubestep_model::schema::Descriptions;
 use kubestep_protocol::{
     Command, CommandId, Delta, Frame, FrameId, Hello, ObjectRef, Request, Rich, Stop, Tab, Update,

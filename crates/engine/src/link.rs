@@ -13,6 +13,8 @@ const MOST_BYTES: usize = 16 << 20;
 /// More inputs or steps are not replayed.
 const MOST_INPUTS: usize = 100_000;
 const MOST_RECORDS: u64 = 3_000_000;
+/// No session comes to this time: some decades on, in nanoseconds.
+const MOST_NANOS: i64 = 4_000_000_000_000_000_000;
 
 /// An image that a person pushed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -79,14 +81,14 @@ pub(crate) enum Saved {
 
 /// Everything that a session follows from, after its scenario's own beginning.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Packed {
-    scenario: String,
+pub(crate) struct Packed {
+    pub(crate) scenario: String,
     /// The moment of the scenario's own beginning at which this line parted from it, if it did.
-    parted: Option<(u64, i64)>,
+    pub(crate) parted: Option<(u64, i64)>,
     /// Record number, nanoseconds and act, of each input.
-    inputs: Vec<(u64, i64, Saved)>,
+    pub(crate) inputs: Vec<(u64, i64, Saved)>,
     /// Where it stands: record and nanoseconds.
-    end: (u64, i64),
+    pub(crate) end: (u64, i64),
     files: Vec<(String, String)>,
     /// Of the world there; empty where nobody will compare.
     hash: String,
@@ -96,7 +98,9 @@ fn pack(session: &Session, step: usize, whole: bool, files: &[Doc]) -> Packed {
     let branch = &session.history.branches()[session.history.branch()];
     let step = step.min(branch.moments.len() - 1);
     let moment = &branch.moments[step];
-    let at_present = whole || (step + 1 >= branch.moments.len() && !session.between);
+    // A step that is looked at for a moment is that step, wherever else the person stands.
+    let between = session.between && session.peeking.is_none();
+    let at_present = whole || (step + 1 >= branch.moments.len() && !between);
     let count = if at_present { branch.inputs.len() } else { moment.inputs };
     // A line that parted from the scenario's own beginning says where.
     let shared = session.shared_with_root().min(step);
@@ -106,7 +110,7 @@ fn pack(session: &Session, step: usize, whole: bool, files: &[Doc]) -> Packed {
     let inputs = rows.map(|(input, saved)| (input.after, input.at.0, saved.clone())).collect();
     let live = session.history.live();
     let end = match at_present {
-        false if session.between => (session.world().next_record(), session.world().now().0),
+        false if between => (session.world().next_record(), session.world().now().0),
         true => (live.next_record(), live.now().0),
         false => (moment.next_record, moment.at.0),
     };
@@ -157,8 +161,20 @@ fn damaged(words: &str) -> LinkRefused {
     LinkRefused::Damaged { words: words.into(), scenario: None }
 }
 
+impl Packed {
+    /// It is a moment of the scenario's own beginning, and nothing was done there.
+    pub(crate) fn ends_where_it_parted(&self) -> bool {
+        self.parted == Some(self.end) && self.inputs.is_empty()
+    }
+}
+
 /// Opens a session from text. Errors: what is wrong with the text.
 pub(crate) fn open(text: &str, shelf: &Shelf) -> Result<Opened, LinkRefused> {
+    replay(unpack(text)?, shelf)
+}
+
+/// What a text holds. Errors: what is wrong with it.
+pub(crate) fn unpack(text: &str) -> Result<Packed, LinkRefused> {
     let text = text.trim().trim_start_matches('#');
     let digits = text.chars().take_while(char::is_ascii_digit).count();
     // The packed text may itself begin with a digit: only the first one is the format, until there are ten formats.
@@ -187,13 +203,14 @@ pub(crate) fn open(text: &str, shelf: &Shelf) -> Result<Opened, LinkRefused> {
         }
         _ => changed(),
     })?;
-    let packed: Packed =
-        postcard::from_bytes(&bytes).map_err(|_| damaged("It is whole, but does not hold a session."))?;
-    replay(packed, shelf)
+    postcard::from_bytes(&bytes).map_err(|_| damaged("It is whole, but does not hold a session."))
 }
 
-fn replay(packed: Packed, shelf: &Shelf) -> Result<Opened, LinkRefused> {
-    if packed.inputs.len() > MOST_INPUTS || packed.end.0 > MOST_RECORDS {
+/// The session that it begins from, at the moment where this line of time begins, and the files there.
+pub(crate) fn begin(packed: &Packed, shelf: &Shelf) -> Result<(Session, Vec<Doc>), LinkRefused> {
+    let late = |at: i64| at > MOST_NANOS;
+    let never = late(packed.end.1) || packed.inputs.iter().any(|(_, at, _)| late(*at));
+    if never || packed.inputs.len() > MOST_INPUTS || packed.end.0 > MOST_RECORDS {
         return Err(LinkRefused::TooLarge("It asks for more steps than this page makes.".into()));
     }
     if let Some(id) = packed.scenario.strip_prefix(crate::lesson::PREFIX)
@@ -215,15 +232,21 @@ fn replay(packed: Packed, shelf: &Shelf) -> Result<Opened, LinkRefused> {
         let moments = &session.history.branches()[0].moments;
         let found = moments.iter().position(|m| m.next_record == record && m.at.0 == at);
         session.seek(found.unwrap_or(0));
-        if !packed.inputs.is_empty() || packed.end != (record, at) {
+        if !packed.ends_where_it_parted() {
             session.part();
         }
     }
+    Ok((session, files))
+}
+
+fn replay(packed: Packed, shelf: &Shelf) -> Result<Opened, LinkRefused> {
+    let (mut session, files) = begin(&packed, shelf)?;
     for (after, at, saved) in &packed.inputs {
         session.run_to(*after, Instant(*at));
-        session.put(saved.clone());
+        let proved = crate::lesson::proved(&session, saved);
+        session.put(proved);
     }
-    if packed.parted != Some(packed.end) || !packed.inputs.is_empty() {
+    if !packed.ends_where_it_parted() {
         session.run_to(packed.end.0, Instant(packed.end.1));
     }
     let differs = !packed.hash.is_empty() && session.world().hash() != packed.hash;

@@ -2,7 +2,6 @@
 
 use crate::{lesson::Shelf, link};
 use kubestep_insight::{Kind, verdict};
-use kubestep_protocol::LinkRefused;
 
 /// What a saved session came to when it was played again.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,13 +21,7 @@ pub struct Replayed {
 /// Plays a session again from the text of a link or of what the page keeps. Errors: what is wrong with the text.
 pub fn replay(text: &str) -> Result<Replayed, String> {
     let text = text.rsplit('#').next().unwrap_or(text);
-    let opened = link::open(text, &Shelf::default()).map_err(|why| match why {
-        LinkRefused::Newer { format, reads } => {
-            format!("It has format {format}; this version reads {reads:?}.")
-        }
-        LinkRefused::Lesson(id) => format!("It leads into the lesson {id}, whose files are not at hand."),
-        LinkRefused::TooLarge(words) | LinkRefused::Damaged { words, .. } => words,
-    })?;
+    let opened = link::open(text, &Shelf::default()).map_err(|why| crate::author::said(&why))?;
     let session = opened.session;
     let verdict = match verdict(session.world(), &session.note().gaps).kind {
         Kind::Converged => "converged",

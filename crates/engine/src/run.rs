@@ -66,7 +66,7 @@ impl Run {
 
     /// Goes on by at most so many inner steps; answers why it ended, if it did.
     pub(crate) fn slice(&mut self, session: &mut Session, budget: u32) -> Option<Stop> {
-        session.peeking = None;
+        session.end_peek();
         if let Some(stop) = self.replay(session) {
             return Some(stop);
         }

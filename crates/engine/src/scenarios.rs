@@ -89,7 +89,8 @@ fn head(text: &str) -> Head {
     Head { row, opening: word("opening"), select }
 }
 
-fn find(id: &str) -> Option<&'static str> {
+/// The text of a scenario.
+pub(crate) fn find(id: &str) -> Option<&'static str> {
     SCRIPTS.iter().copied().find(|text| head(text).row.id == id)
 }
 

@@ -87,6 +87,8 @@ pub(crate) struct Session {
     /// The world that is looked at.
     shown: World,
     pub(crate) peeking: Option<usize>,
+    /// What was looked at before a step is looked at for a moment.
+    stood: Option<World>,
     /// Time was let pass in the past: what is looked at lies between the step and the next one.
     pub(crate) between: bool,
     pub(crate) ids: Ids,
@@ -132,6 +134,7 @@ impl Session {
             tracks: vec![track],
             shown,
             peeking: None,
+            stood: None,
             between: false,
             ids,
             made: BTreeMap::new(),
@@ -193,6 +196,10 @@ impl Session {
     pub(crate) fn world(&self) -> &World {
         &self.shown
     }
+    /// The world where the person stands, whatever is looked at for a moment.
+    pub(crate) fn stands(&self) -> &World {
+        self.stood.as_ref().unwrap_or(&self.shown)
+    }
     /// The step that is looked at.
     pub(crate) fn step(&self) -> usize {
         self.peeking.unwrap_or(self.history.cursor())
@@ -244,7 +251,7 @@ impl Session {
 
     /// Looks at a step for good.
     pub(crate) fn seek(&mut self, step: usize) {
-        self.peeking = None;
+        self.leave_peek();
         self.between = false;
         self.shown = self.history.seek(step);
         if self.history.at_present() {
@@ -256,13 +263,26 @@ impl Session {
         let step = step.min(self.history.last());
         self.peeking = Some(step);
         let last = step == self.history.last();
-        self.shown = if last { self.history.live().clone() } else { self.history.world_at(step) };
+        let world = if last { self.history.live().clone() } else { self.history.world_at(step) };
+        let before = std::mem::replace(&mut self.shown, world);
+        self.stood.get_or_insert(before);
     }
-    /// Goes over to another branch.
-    pub(crate) fn switch(&mut self, branch: usize) {
+    /// Looks again at what was looked at before a step was looked at for a moment. Whatever is done or run on happens
+    /// there, not at the step that was only looked at: else it could not be made again from what is kept.
+    pub(crate) fn end_peek(&mut self) {
         self.peeking = None;
-        self.history.switch(branch);
-        self.look_at_present();
+        if let Some(stood) = self.stood.take() {
+            self.shown = stood;
+        }
+    }
+    /// Goes over to another branch. Whether there is one.
+    pub(crate) fn switch(&mut self, branch: usize) -> bool {
+        let there = branch < self.history.branches().len();
+        if there {
+            self.history.switch(branch);
+            self.look_at_present();
+        }
+        there
     }
     /// Whether the present is looked at, and nothing of this branch lies ahead.
     pub(crate) fn at_present(&self) -> bool {
@@ -286,6 +306,7 @@ impl Session {
 
     /// Throws kept worlds away; the one that is looked at is made again.
     pub(crate) fn drop_worlds(&mut self) {
+        self.end_peek();
         self.history.drop_worlds();
         if self.at_present() {
             self.look_at_present();
@@ -298,8 +319,13 @@ impl Session {
         }
     }
 
-    fn look_at_present(&mut self) {
+    fn leave_peek(&mut self) {
         self.peeking = None;
+        self.stood = None;
+    }
+
+    fn look_at_present(&mut self) {
+        self.leave_peek();
         self.between = false;
         self.shown = self.history.live().clone();
     }
@@ -417,6 +443,7 @@ impl Session {
     }
 
     fn put_in(&mut self, saved: Saved, put: impl FnOnce(&mut History) -> Arc<Record>) {
+        self.end_peek();
         self.begin_between();
         self.mark_wait();
         let record = put(&mut self.history);
@@ -432,6 +459,7 @@ impl Session {
 
     /// What comes next begins a branch where the past is looked at.
     pub(crate) fn begin_here(&mut self) {
+        self.end_peek();
         self.begin_between();
         if !self.at_present() {
             self.part();

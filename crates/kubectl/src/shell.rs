@@ -13,6 +13,13 @@ pub(crate) fn commands(line: &str) -> Vec<Vec<String>> {
     all.into_iter().flat_map(|p| p.stages).map(|s| s.words).collect()
 }
 
+/// The words of a line that is one command and reads no text but its files; none if it is anything else.
+pub fn single(line: &str) -> Option<Vec<String>> {
+    let [pipeline] = <[_; 1]>::try_from(parse::parse(line).ok()?).ok()?;
+    let [stage] = <[_; 1]>::try_from(pipeline.stages).ok()?;
+    stage.input.is_none().then_some(stage.words)
+}
+
 /// The words of a line: blanks separate, quotes and backslashes keep together. No variables, pipes or globs.
 /// Errors: what is wrong with the line, in a shell's words.
 pub fn split(line: &str) -> Result<Vec<String>, String> {

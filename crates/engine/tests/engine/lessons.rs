@@ -136,3 +136,54 @@ fn what_is_not_there_is_refused() {
     assert!(page.frame().head.lesson.is_none());
     assert!(matches!(page.send(Command::ShowMe), Stop::Refused(_)));
 }
+
+/// A lesson that was solved by its solution, and its link's length.
+fn solved(id: &str) -> Result<usize, String> {
+    let mut page = page("en");
+    page.send(Command::LoadLesson(id.into()));
+    let steps = page.loaded.as_ref().and_then(|l| l.lesson.as_ref()).map_or(0, |l| l.solution);
+    for _ in 0..steps {
+        page.send(Command::ShowMe);
+    }
+    page.send(Command::Advance { millis: 60_000 });
+    if now(&page).solved.is_none() {
+        return Err(format!("{id}: the shown way does not solve it"));
+    }
+    let (hash, link) = (page.hash(), page.share());
+    let mut other = self::page("en");
+    other.send(Command::LoadLink(link.text.clone()));
+    match other.hash() == hash && now(&other).solved.is_some() {
+        true if link.text.len() < 2_000 => Ok(link.text.len()),
+        true => Err(format!("{id}: its link has {} characters", link.text.len())),
+        false => Err(format!("{id}: its link opens at another world")),
+    }
+}
+
+#[test]
+fn every_solved_lesson_fits_into_a_short_link() {
+    let all = sources();
+    let original = |name: &str| !name.ends_with("folder.md") && name.split('/').count() > 1;
+    let stem = |name: &str| name.rsplit('/').next().and_then(|n| n.strip_suffix(".md")).map(str::to_owned);
+    let ids: Vec<String> = all
+        .iter()
+        .filter(|d| original(&d.name))
+        .filter_map(|d| stem(&d.name).filter(|s| !s.contains('.')))
+        .map(|s| s.trim_start_matches(|c: char| c.is_ascii_digit() || c == '-').to_owned())
+        .collect();
+    assert!(ids.len() >= 42, "{}", ids.len());
+    let found: Vec<Result<usize, String>> = std::thread::scope(|scope| {
+        let halves: Vec<_> = ids.chunks(ids.len().div_ceil(2)).collect();
+        let work = |ids: &[String]| ids.iter().map(|id| solved(id)).collect::<Vec<_>>();
+        let running: Vec<_> = halves.into_iter().map(|half| scope.spawn(move || work(half))).collect();
+        running.into_iter().flat_map(|r| r.join().expect("every lesson comes back")).collect()
+    });
+    let wrong: Vec<&String> = found.iter().filter_map(|f| f.as_ref().err()).collect();
+    let mut lengths: Vec<usize> = found.iter().filter_map(|f| f.as_ref().ok().copied()).collect();
+    lengths.sort_unstable();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    println!(
+        "characters of a solved lesson: half {}, longest {:?}",
+        lengths[lengths.len() / 2],
+        lengths.last()
+    );
+}

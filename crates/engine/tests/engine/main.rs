@@ -11,4 +11,5 @@ mod opening;
 mod page;
 mod places;
 mod random;
+mod roundtrip;
 mod scenarios;

@@ -7,10 +7,10 @@ use kubestep_protocol::{
 };
 
 /// A small generator of its own: the same numbers everywhere.
-struct Chance(u64);
+pub(crate) struct Chance(pub(crate) u64);
 
 impl Chance {
-    fn next(&mut self, below: u64) -> u64 {
+    pub(crate) fn next(&mut self, below: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % below.max(1)
     }
@@ -72,7 +72,7 @@ fn line(chance: &mut Chance, page: &Page) -> String {
 
 // One arm for each command.
 #[allow(clippy::too_many_lines)]
-fn command(chance: &mut Chance, page: &mut Page) -> Command {
+pub(crate) fn command(chance: &mut Chance, page: &mut Page) -> Command {
     let head = page.frame().head.clone();
     let nodes: Vec<String> =
         page.frame().nodes.iter().map(|n| n.name.clone()).chain(["node-9".into()]).collect();
