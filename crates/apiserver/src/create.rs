@@ -44,7 +44,7 @@ pub(crate) fn store_new(turn: &mut Turn<'_>, decoded: Decoded, namespace: &str) 
         turn.warnings.extend(strategy::app_armor(Arc::make_mut(pod)));
     }
     if let Object::Custom(custom) = &mut object
-        && custom.kind == SIGNING_REQUEST
+        && custom.kind == strategy::SIGNING_REQUEST
     {
         sign(turn, Arc::make_mut(custom));
     }
@@ -85,8 +85,6 @@ pub(crate) fn store_new(turn: &mut Turn<'_>, decoded: Decoded, namespace: &str) 
     }
     Ok(turn.put(object))
 }
-
-const SIGNING_REQUEST: Kind = Kind::other("certificates.k8s.io", "CertificateSigningRequest");
 
 /// A request for a certificate says who asks for it.
 ///

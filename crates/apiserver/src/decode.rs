@@ -120,8 +120,12 @@ fn warn_of_unknown(turn: &mut Turn<'_>, read: &Read) {
 
 /// The object that a decoded value is, with defaults.
 fn object(kind: Kind, mut value: Value) -> Result<Object, String> {
+    let empty = empty_policies(kind, &value);
     forget_empty_lists(&mut value);
-    let value = schema::encode(&kind.api_version(), kind.name(), &value);
+    let mut value = schema::encode(&kind.api_version(), kind.name(), &value);
+    for side in empty {
+        value["spec"]["behavior"][side]["policies"] = Value::Array(vec![]);
+    }
     let (kind, value) =
         if kind == kind.stored() { (kind, value) } else { (kind.stored(), conversion::stored(value, kind)) };
     let mut object = Object::from_value(kind, value)?;
@@ -130,6 +134,17 @@ fn object(kind: Kind, mut value: Value) -> Result<Object, String> {
         complete(Arc::make_mut(custom));
     }
     Ok(object)
+}
+
+/// The directions in which an autoscaler has a list of policies that is empty: no defaults come instead, and the
+/// validation refuses it.
+fn empty_policies(kind: Kind, value: &Value) -> Vec<&'static str> {
+    let empty =
+        |side: &&str| value["spec"]["behavior"][*side]["policies"].as_array().is_some_and(Vec::is_empty);
+    match kind.name() {
+        "HorizontalPodAutoscaler" => ["scaleUp", "scaleDown"].into_iter().filter(empty).collect(),
+        _ => vec![],
+    }
 }
 
 /// Objects are stored in a form that does not tell an empty list from none.
@@ -166,6 +181,19 @@ pub(crate) fn patched(
         return defined::decoded(turn, &spoken, &value).map_err(|why| invalid_patch(&shown(), &why));
     }
     let version = kind.api_version();
+    let said = |name: &str| value[name].as_str().unwrap_or_default();
+    if (said("apiVersion"), said("kind")) != (&*version, kind.name())
+        && how != PatchKind::Apply
+        && !said("apiVersion").is_empty()
+        && !said("kind").is_empty()
+        && schema::place(said("apiVersion"), said("kind")).is_none()
+    {
+        let (name, of) = (said("kind"), said("apiVersion"));
+        let why = format!(
+            "no kind \"{name}\" is registered for version \"{of}\" in scheme \"pkg/runtime/scheme.go:111\""
+        );
+        return Err(invalid_patch(&value.to_string(), &why));
+    }
     let read =
         schema::strict(kind.name(), &version, &value, &Spans::default()).map_err(Status::bad_request)?;
     let strategic = how == PatchKind::Strategic;

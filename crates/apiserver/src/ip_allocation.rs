@@ -6,7 +6,11 @@ use crate::{service_fields, turn::Turn, validation::field::Errors};
 use kubestep_model::arrange::Gather;
 use kubestep_model::{Custom, Key, Kind, Object, ObjectMeta, Service, Status};
 use serde_json::json;
-use std::{collections::BTreeSet, net::Ipv4Addr, sync::Arc};
+use std::{
+    collections::BTreeSet,
+    net::{IpAddr, Ipv4Addr},
+    sync::Arc,
+};
 
 /// Addresses are drawn from 10.96.0.0/16; the lowest 256 are left to those who ask for one.
 const RANGE: [u8; 2] = [10, 96];
@@ -68,8 +72,7 @@ fn families(errors: &mut Errors, service: &mut Service) {
             errors.duplicate(&field, &serde_json::Value::from(family.as_str()).to_string());
         }
         match family.as_str() {
-            "IPv4" => {}
-            "IPv6" => errors.invalid_text(&field, family, "not configured on this cluster"),
+            "IPv4" | "IPv6" => {}
             other => errors.not_supported_text(&field, other, &["IPv4", "IPv6"]),
         }
     }
@@ -93,6 +96,25 @@ fn families(errors: &mut Errors, service: &mut Service) {
         if six > 1 || ips.len() - six > 1 {
             wrong("may specify no more than one IP for each IP family");
         }
+    }
+    if errors.is_empty() && spec.cluster_ip != NONE {
+        for (i, (ip, family)) in spec.cluster_ips.iter().zip(&spec.ip_families).enumerate() {
+            let address: Option<IpAddr> = ip.parse().ok();
+            let other = match family.as_str() {
+                "IPv4" => address.is_some_and(|ip| ip.is_ipv6()),
+                _ => address.is_some_and(|ip| ip.is_ipv4()),
+            };
+            if other {
+                let why = format!("expected an {family} value as indicated by `ipFamilies[{i}]`");
+                errors.invalid_text(&format!("spec.clusterIPs[{i}]"), ip, &why);
+            }
+        }
+    }
+    if !errors.is_empty() {
+        return;
+    }
+    for (i, family) in spec.ip_families.iter().enumerate().filter(|(_, family)| *family == "IPv6") {
+        errors.invalid_text(&format!("spec.ipFamilies[{i}]"), family, "not configured on this cluster");
     }
     if !errors.is_empty() {
         return;

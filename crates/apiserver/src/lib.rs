@@ -4,6 +4,7 @@
 //! but from what it is handed, and no input makes it panic.
 
 mod admission;
+mod aggregation;
 mod apply;
 mod audit;
 mod base64;
@@ -40,6 +41,7 @@ mod watch;
 pub use apply::add_owners;
 pub use audit::{Actor, Audit};
 pub use bootstrap::first_objects;
+pub use defined::{SETTLING, waits_for_definition};
 pub use rbac::lets as roles_allow;
 pub use serve::{Outcome, Settings, check, serve};
 pub use store::{LOG_LENGTH, LogEntry, Store, Write};

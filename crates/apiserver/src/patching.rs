@@ -3,7 +3,8 @@
 //! Upstream: k8s.io/apiserver/pkg/endpoints/handlers/patch.go (v1.37).
 
 use crate::{
-    apply, conversion, decode, defined, refuse, scale, status_patch, store::Write, turn::Turn, update,
+    apply, conversion, decode, defined, refuse, scale, status_patch, store::Write, strategy, turn::Turn,
+    update,
 };
 use kubestep_model::{Key, Object, PatchKind, Pod, Reason, Reply, Status, Subresource, patch, schema};
 use serde_json::{Value, json};
@@ -23,7 +24,10 @@ pub(crate) fn patch(
     match part {
         Subresource::Scale => return patch_scale(turn, key, kind, patch),
         Subresource::Status if !turn.has_status(key.kind) => return Err(refuse::no_status(turn, key)),
-        Subresource::None | Subresource::Status => {}
+        Subresource::Approval if key.kind != strategy::SIGNING_REQUEST => {
+            return Err(Status::no_such_resource());
+        }
+        Subresource::None | Subresource::Status | Subresource::Approval => {}
         Subresource::Binding | Subresource::Eviction | Subresource::Token | Subresource::Finalize => {
             return Err(Status::method_not_allowed());
         }
@@ -81,6 +85,14 @@ fn undecodable(patch: &Value, target: &str) -> Status {
     Status::bad_request(text)
 }
 
+/// Upstream: interpretStrategicMergePatchError; what is not known there is told as it is.
+fn unmergeable(why: String) -> Status {
+    if why.contains(" does not contain declared merge key: ") {
+        return Status::new(500, Reason::Unknown, why);
+    }
+    Status::bad_request(why)
+}
+
 /// The object with the patch in it.
 fn merged(object: &Value, key: &Key, kind: PatchKind, patch: &Value) -> Result<Value, Status> {
     match kind {
@@ -97,9 +109,7 @@ fn merged(object: &Value, key: &Key, kind: PatchKind, patch: &Value) -> Result<V
         PatchKind::Merge => patch::merge_patch(object, patch).map_err(Status::bad_request),
         PatchKind::Strategic | PatchKind::Apply => {
             match schema::patch_schema(&key.kind.api_version(), key.kind.name()) {
-                Some(schema) => {
-                    patch::strategic_merge_patch(object, patch, schema).map_err(Status::bad_request)
-                }
+                Some(schema) => patch::strategic_merge_patch(object, patch, schema).map_err(unmergeable),
                 None => patch::merge_patch(object, patch).map_err(Status::bad_request),
             }
         }

@@ -13,7 +13,10 @@ pub(crate) fn get(turn: &mut Turn<'_>, key: &Key, subresource: Subresource) -> R
     let object = turn.find(key)?;
     match subresource {
         Subresource::Status if !turn.has_status(key.kind) => Err(crate::refuse::no_status(turn, key)),
-        Subresource::None | Subresource::Status => Ok(turn.show(object)),
+        Subresource::Approval if key.kind != crate::strategy::SIGNING_REQUEST => {
+            Err(Status::no_such_resource())
+        }
+        Subresource::None | Subresource::Status | Subresource::Approval => Ok(turn.show(object)),
         Subresource::Scale => crate::scale::get(turn, &object),
         Subresource::Binding | Subresource::Eviction | Subresource::Token | Subresource::Finalize => {
             Err(Status::method_not_allowed())

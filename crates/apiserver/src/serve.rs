@@ -1,8 +1,8 @@
 //! Takes one request to the code that answers it, and writes the audit record.
 
 use crate::{
-    Actor, Audit, Store, apply, audit, conversion, create, defined, delete, eviction, patching, rbac, read,
-    token, turn::Turn, update,
+    Actor, Audit, Store, aggregation, apply, audit, conversion, create, defined, delete, eviction, patching,
+    rbac, read, token, turn::Turn, update,
 };
 use kubestep_model::{Answer, Dice, Instant, Kind, Reply, Request, Status, Verb};
 use std::sync::Arc;
@@ -73,6 +73,9 @@ pub fn serve(
     let reply = reply.map_err(|status| Status { warnings: std::mem::take(&mut turn.warnings), ..status });
     if reply.is_ok() && turn.wrote.is_some() && request.verb.kind() == rbac::CLUSTER_ROLE {
         rbac::sum_up(&mut turn);
+    }
+    if reply.is_ok() && turn.wrote.is_some() && request.verb.kind() == aggregation::API_SERVICE {
+        aggregation::settle(&mut turn);
     }
     if reply.is_ok() && turn.wrote.is_some() && defined::concerns(request.verb.kind()) {
         defined::settle(&mut turn);

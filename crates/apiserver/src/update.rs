@@ -16,7 +16,10 @@ pub(crate) fn replace(turn: &mut Turn<'_>, key: &Key, part: Subresource, body: &
         Subresource::Scale => return replace_scale(turn, key, body),
         Subresource::Status if !turn.has_status(key.kind) => return Err(refuse::no_status(turn, key)),
         Subresource::Finalize if key.kind != Kind::Namespace => return Err(Status::no_such_resource()),
-        Subresource::None | Subresource::Status | Subresource::Finalize => {}
+        Subresource::Approval if key.kind != strategy::SIGNING_REQUEST => {
+            return Err(Status::no_such_resource());
+        }
+        Subresource::None | Subresource::Status | Subresource::Finalize | Subresource::Approval => {}
         Subresource::Binding | Subresource::Eviction | Subresource::Token => {
             return Err(Status::method_not_allowed());
         }
@@ -97,14 +100,14 @@ pub(crate) fn store_changed(
     check_version(&mut new, &old)?;
     keep_system_fields(&mut new, &old);
     match part {
-        Subresource::Status => match (&turn.spoken, &mut new, &old) {
+        Subresource::Status | Subresource::Approval => match (&turn.spoken, &mut new, &old) {
             (Some(spoken), Object::Custom(custom), Object::Custom(before)) => {
                 defined::prepare_for_status(Arc::make_mut(custom), before);
                 validation::defined_object(spoken, &new, &old, true)?;
             }
             _ => {
-                strategy::prepare_for_status(&mut new, &old, turn.now.to_time());
-                validation::changed_status(turn, &new, &old)?;
+                strategy::prepare_for_status(&mut new, &old, part, turn.now.to_time());
+                validation::changed_status(turn, &new, &old, part)?;
             }
         },
         Subresource::Finalize => finalize(&mut new, &old),

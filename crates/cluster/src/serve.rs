@@ -44,6 +44,8 @@ impl World {
         let wait = self.client_wait(&asker, &actor.user_agent);
         let wait = wait + self.faults.extra(asker.process());
         let at = self.now + wait + Latencies::draw(self.latencies.request, &mut self.dice, "request");
+        let settling = kubestep_apiserver::waits_for_definition(&self.store, &request, at);
+        let at = if settling { at + kubestep_apiserver::SETTLING } else { at };
         let id = self.next_flight;
         self.next_flight += 1;
         let life = asker.process().map_or(0, |p| self.life(p));

@@ -5,6 +5,7 @@ mod applied;
 mod apply;
 mod auth;
 mod autoscale;
+mod certificate;
 mod common;
 mod config;
 mod cordon;
@@ -150,6 +151,11 @@ const TOP: &[Entry] = &[
     aliases(done("pod", "Shows what pods use", info::TOP_FLAGS, info::top), &["pods", "po"]),
 ];
 
+const CERTIFICATE: &[Entry] = &[
+    done("approve", "Approves a request for a certificate", certificate::FLAGS, certificate::approve),
+    done("deny", "Denies a request for a certificate", certificate::FLAGS, certificate::deny),
+];
+
 const CLUSTER_INFO: &[Entry] = &[not_done("dump")];
 
 const CONFIG: &[Entry] = &[
@@ -200,7 +206,7 @@ pub(crate) const COMMANDS: &[Entry] = &[
     group("rollout", "Looks after rollouts", ROLLOUT),
     done("scale", "Changes the number of replicas", scale::FLAGS, scale::run),
     done("autoscale", "Makes an autoscaler for an object", autoscale::FLAGS, autoscale::run),
-    not_done("certificate"),
+    group("certificate", "Decides requests for certificates", CERTIFICATE),
     both("cluster-info", "Says where the control plane is", info::CLUSTER_FLAGS, info::cluster, CLUSTER_INFO),
     also(group("top", "Shows what is used, where metrics are served", TOP), &["stats"]),
     done("cordon", "Keeps new pods from a node", cordon::FLAGS, cordon::cordon),

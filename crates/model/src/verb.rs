@@ -17,6 +17,8 @@ pub enum Subresource {
     Token,
     /// A namespace's own finalizers.
     Finalize,
+    /// Whether a request for a certificate is approved.
+    Approval,
 }
 
 impl Subresource {
@@ -30,6 +32,7 @@ impl Subresource {
             Subresource::Eviction => "eviction",
             Subresource::Token => "token",
             Subresource::Finalize => "finalize",
+            Subresource::Approval => "approval",
         }
     }
 }

@@ -26,19 +26,33 @@ pub(crate) struct Manager {
 }
 
 impl Manager {
-    /// As conflicts name it.
-    pub(crate) fn shown(&self, kind: Kind) -> String {
+    /// As conflicts name it; `version` is the one in which it writes.
+    pub(crate) fn shown(&self, version: &str) -> String {
         let mut out = format!("\"{}\"", self.name);
         if !self.subresource.is_empty() {
             out.push_str(&format!(" with subresource \"{}\"", self.subresource));
         }
         if !self.applies {
-            out.push_str(&format!(" using {}", kind.api_version()));
+            out.push_str(&format!(" using {version}"));
         }
         out
     }
 
-    fn is(&self, name: &str, applies: bool, subresource: &str) -> bool {
+    /// As owners are told apart and sorted upstream: an entry of `managedFields` as JSON, without fields and times.
+    pub(crate) fn identifier(&self, version: &str) -> String {
+        let (operation, version) = if self.applies {
+            ("Apply", String::new())
+        } else {
+            ("Update", format!(",\"apiVersion\":\"{version}\""))
+        };
+        let part = match self.subresource.as_str() {
+            "" => String::new(),
+            part => format!(",\"subresource\":\"{part}\""),
+        };
+        format!("{{\"manager\":\"{}\",\"operation\":\"{operation}\"{version}{part}}}", self.name)
+    }
+
+    pub(crate) fn is(&self, name: &str, applies: bool, subresource: &str) -> bool {
         self.name == name && self.applies == applies && self.subresource == subresource
     }
 }
@@ -211,7 +225,7 @@ fn replay(managers: &mut Managers, entry: &LogEntry, place: Place, old: &Value, 
     let time = serde_json::to_value(entry.at.to_time()).unwrap_or_default();
     let changed = compared(place, old, new);
     for manager in managers.0.iter_mut().filter(|m| changed && m.time.is_none() && m.subresource != "scale") {
-        if !before.iter().any(|b| b.name == manager.name && b.applies == manager.applies) {
+        if !before.iter().any(|b| b.is(&manager.name, manager.applies, &manager.subresource)) {
             manager.time = time.as_str().map(str::to_owned);
         }
     }

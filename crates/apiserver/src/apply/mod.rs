@@ -6,6 +6,7 @@
 pub(crate) mod fields;
 mod managers;
 mod merge;
+mod scale;
 mod typed;
 
 use crate::{conversion, create, decode, defined, store::Write, strategy, turn::Turn, update};
@@ -34,17 +35,12 @@ pub(crate) fn apply(turn: &mut Turn<'_>, key: &Key, part: Subresource, applied: 
         None => applied,
     };
     let applied = match part {
-        Subresource::None => applied,
+        Subresource::None | Subresource::Scale => applied,
         Subresource::Status if strategy::has_status(key.kind) => {
             of_status = status_alone(applied);
             &of_status
         }
         Subresource::Status => return Err(Status::no_such_resource()),
-        Subresource::Scale if applied["kind"] != "Scale" => {
-            let kind = applied["kind"].as_str().unwrap_or_default();
-            let version = applied["apiVersion"].as_str().unwrap_or_default();
-            return Err(Status::bad_request(format!("invalid object type: {version}, Kind={kind}")));
-        }
         _ => return Err(Status::method_not_allowed()),
     };
     let Some(manager) = turn.manager.clone().filter(|m| !m.is_empty()) else {
@@ -54,19 +50,29 @@ pub(crate) fn apply(turn: &mut Turn<'_>, key: &Key, part: Subresource, applied: 
     if !applied["metadata"]["managedFields"].is_null() {
         return Err(Status::bad_request("metadata.managedFields must be nil"));
     }
+    if part == Subresource::Scale {
+        return scale::apply(turn, key, applied, &manager);
+    }
     let kind = key.kind;
     let place = place_of(turn, kind).ok_or_else(Status::no_such_resource)?;
-    typed::check(place, applied).map_err(|why| {
-        let group = if kind.group().is_empty() { "/v1".to_owned() } else { kind.api_version() };
-        let named = format!("{}/{}; {group}, Kind={}", key.namespace, key.name, kind.name());
-        Status::new(500, Reason::Unknown, format!("failed to create typed patch object ({named}): {why}"))
-    })?;
+    let group = if kind.group().is_empty() { "/v1".to_owned() } else { kind.api_version() };
+    typed_patch(place, applied, &format!("{group}, Kind={}", kind.name()))?;
     turn.by = Some(Arc::new(Write::Applied { manager: manager.clone(), object: Arc::new(applied.clone()) }));
     match turn.store.get(key).cloned() {
         None if part == Subresource::Status => Err(Status::not_found(key.kind, &key.name)),
         None => make(turn, key, applied),
         Some(old) => change(turn, key, place, applied, (&manager, part), old),
     }
+}
+
+/// What is applied has to fit the schema of its kind.
+fn typed_patch(place: Place, applied: &Value, kind: &str) -> Result<(), Status> {
+    typed::check(place, applied).map_err(|why| {
+        let text = |field: &str| applied["metadata"][field].as_str().unwrap_or_default();
+        let (namespace, name) = (text("namespace"), text("name"));
+        let text = format!("failed to create typed patch object ({namespace}/{name}; {kind}): {why}");
+        Status::new(500, Reason::Unknown, text)
+    })
 }
 
 /// The shape of a kind's objects.
@@ -158,21 +164,30 @@ fn refuse_conflicts<'a>(
         .filter(|_| manager == KUBECTL)
         .and_then(|text| serde_json::from_str::<Value>(text).ok())
         .map(|value| still_as_applied(place, &value, live));
-    let mut conflicts: Vec<(String, String)> = vec![];
+    let mut lost: Vec<(&Manager, fields::Path)> = vec![];
     for other in others {
-        let lost = other.set.intersection(&changed);
+        let taken = other.set.intersection(&changed);
         // What kubectl itself applied on the client's side is its own.
-        let lost = lost.filter(|path| own.as_ref().is_none_or(|own| !own.contains(*path)));
-        conflicts.extend(lost.map(|path| (other.shown(kind), fields::shown(path))));
+        let taken = taken.filter(|path| own.as_ref().is_none_or(|own| !own.contains(*path)));
+        lost.extend(taken.map(|path| (other, path.clone())));
     }
+    conflict_of(lost, &kind.api_version())
+}
+
+/// The refusal that names what would be taken from whom; in the order of the names under which owners are kept.
+fn conflict_of(lost: Vec<(&Manager, fields::Path)>, version: &str) -> Result<(), Status> {
+    let mut conflicts: Vec<(String, String, String)> = lost
+        .into_iter()
+        .map(|(other, path)| (other.identifier(version), other.shown(version), fields::shown(&path)))
+        .collect();
     conflicts.arrange();
     let message = match conflicts.as_slice() {
         [] => return Ok(()),
-        [(who, path)] => format!("Apply failed with 1 conflict: conflict with {who}: {path}"),
+        [(_, who, path)] => format!("Apply failed with 1 conflict: conflict with {who}: {path}"),
         many => {
             let mut lines: Vec<String> = vec![];
-            for (i, (who, path)) in many.iter().enumerate() {
-                if i == 0 || many[i - 1].0 != *who {
+            for (i, (_, who, path)) in many.iter().enumerate() {
+                if i == 0 || many[i - 1].1 != *who {
                     lines.push(format!("conflicts with {who}:"));
                 }
                 lines.push(format!("- {path}"));
@@ -181,7 +196,7 @@ fn refuse_conflicts<'a>(
         }
     };
     let mut status = Status::new(409, Reason::Conflict, message);
-    let cause = |(who, path): (String, String)| Cause {
+    let cause = |(_, who, path): (String, String, String)| Cause {
         reason: "FieldManagerConflict".into(),
         message: format!("conflict with {who}"),
         field: path,

@@ -1,8 +1,7 @@
 //! Kinds that people define: whether a request about one is served, and what becomes of its objects.
 //!
 //! Upstream: apiextensions-apiserver, pkg/apiserver/customresource_handler.go and pkg/registry/customresource (v1.37).
-//! Left out: rules in CEL (`x-kubernetes-validations` are kept and not run), conversion by webhooks, ratcheting, and the
-//! two seconds for which the first creation after a definition waits.
+//! Left out: rules in CEL (`x-kubernetes-validations` are kept and not run) and conversion by webhooks.
 
 mod embedded;
 mod formats;
@@ -15,14 +14,14 @@ mod values;
 
 use crate::{Store, decode::Decoded, turn::Turn, validation::field::Errors};
 use kubestep_model::{
-    Custom, Kind, Object, Status, Verb,
+    Custom, Instant, Kind, Object, Request, Status, Time, Verb,
     arrange::Arrange,
     defined::{DEFINITION, Definition, definition_key},
     schema,
     yaml::Spans,
 };
 use serde_json::{Map, Value};
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 pub(crate) use formats::is_known as is_known_format;
 pub(crate) use names::{mark, settle};
@@ -348,4 +347,26 @@ pub(crate) fn put_at(rest: &mut Map<String, Value>, path: &str, new: Value) {
 /// Whether an object is a definition or is made by one, so that what the API server does on its own may follow.
 pub(crate) fn concerns(kind: Kind) -> bool {
     kind == DEFINITION || kind.is_defined()
+}
+
+/// How long a creation waits that comes right after its definition, so that every API server may have heard of it.
+pub const SETTLING: Duration = Duration::from_secs(2);
+
+/// Whether a request creates an object of a kind that is served for less than [`SETTLING`].
+///
+/// Upstream: customresource_handler.go, ServeHTTP, the case of `create` (v1.37).
+pub fn waits_for_definition(store: &Store, request: &Request, now: Instant) -> bool {
+    let Verb::Create { kind, .. } = &request.verb else { return false };
+    if !kind.is_defined() {
+        return false;
+    }
+    let Some(definition) = definition_of(store, *kind) else { return false };
+    let conditions = &Definition::of_custom(&definition).status()["conditions"];
+    let established = conditions
+        .as_array()
+        .into_iter()
+        .flatten()
+        .find(|c| c["type"] == "Established" && c["status"] == "True");
+    let since = established.and_then(|c| c["lastTransitionTime"].as_str()).and_then(Time::parse);
+    since.is_some_and(|since| now.to_time().0.saturating_sub(since.0) < SETTLING.as_secs().cast_signed())
 }

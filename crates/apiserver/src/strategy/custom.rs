@@ -1,6 +1,7 @@
 //! The same for kinds that are kept whole.
 
-use kubestep_model::{Custom, Labels, Time};
+use super::signing_request;
+use kubestep_model::{Custom, Labels, Subresource, Time};
 use serde_json::{Value, json};
 
 /// The status that a new object starts with; `None` for kinds without a status.
@@ -250,6 +251,9 @@ pub(super) fn prepare_for_update(new: &mut Custom, old: &Custom, now: Time) {
     if first_status(kind).is_some() {
         copy(new, old, "status");
     }
+    if kind == "PersistentVolumeClaim" {
+        data_sources(new);
+    }
     // What was asked for is not asked for otherwise.
     if kind == "CertificateSigningRequest" {
         copy(new, old, "spec");
@@ -278,8 +282,11 @@ pub(super) fn prepare_for_update(new: &mut Custom, old: &Custom, now: Time) {
     }
 }
 
-pub(super) fn prepare_for_status(new: &mut Custom, old: &Custom, now: Time) {
+pub(super) fn prepare_for_status(new: &mut Custom, old: &Custom, part: Subresource, now: Time) {
     copy(new, old, "spec");
+    if new.kind == signing_request::KIND {
+        signing_request::prepare(new, old, part, now);
+    }
     if new.kind.name() == "PersistentVolume" {
         note_phase(new, old, now);
     }

@@ -4,14 +4,16 @@
 
 mod custom;
 mod pod;
+mod signing_request;
 
 use kubestep_model::{
     DeploymentStatus, Kind, NamespaceStatus, Object, PodCondition, PodStatus, ReplicaSetStatus,
-    ResourceQuotaStatus, ServiceStatus, Time,
+    ResourceQuotaStatus, ServiceStatus, Subresource, Time,
 };
 use std::sync::Arc;
 
 pub(crate) use pod::app_armor;
+pub(crate) use signing_request::KIND as SIGNING_REQUEST;
 
 /// Before a new object is stored.
 pub(crate) fn prepare_for_create(object: &mut Object, now: Time) {
@@ -127,7 +129,7 @@ pub(crate) fn prepare_for_update(new: &mut Object, old: &Object, now: Time) {
 }
 
 /// Before a changed status is stored: the spec stays, and with it what the status may not touch.
-pub(crate) fn prepare_for_status(new: &mut Object, old: &Object, now: Time) {
+pub(crate) fn prepare_for_status(new: &mut Object, old: &Object, part: Subresource, now: Time) {
     match (new, old) {
         (Object::Deployment(new), Object::Deployment(old)) => {
             let new = Arc::make_mut(new);
@@ -154,7 +156,7 @@ pub(crate) fn prepare_for_status(new: &mut Object, old: &Object, now: Time) {
         }
         (Object::Namespace(new), Object::Namespace(old)) => keep(&mut Arc::make_mut(new).spec, &old.spec),
         (Object::Custom(new), Object::Custom(old)) => {
-            custom::prepare_for_status(Arc::make_mut(new), old, now)
+            custom::prepare_for_status(Arc::make_mut(new), old, part, now)
         }
         _ => {}
     }

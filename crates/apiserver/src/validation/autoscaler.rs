@@ -45,6 +45,20 @@ pub(super) fn check(whole: &Value) -> Errors {
     errors
 }
 
+/// What autoscaling/v1 declares of its fields, which is told last.
+///
+/// Upstream: pkg/apis/autoscaling/v1/zz_generated.validations.go.
+pub(super) fn as_first_version(errors: &mut Errors) {
+    errors.declare(&|cause| match (cause.field.as_str(), cause.message.as_str()) {
+        ("spec.minReplicas", message) if message.ends_with("than or equal to 0") => Some(message.to_owned()),
+        ("spec.maxReplicas", "Required value") => Some("Required value".to_owned()),
+        ("spec.maxReplicas", message) if message.ends_with("must be greater than 0") => {
+            Some(message.replace("greater than 0", "greater than or equal to 1"))
+        }
+        _ => None,
+    });
+}
+
 /// Upstream: ValidateCrossVersionObjectReference.
 fn reference(errors: &mut Errors, target: &Value, field: &str) {
     for name in ["kind", "name"] {

@@ -112,7 +112,7 @@ pub(super) fn changed(new: &Value, old: &Value) -> Errors {
         before["volumeName"] = after["volumeName"].clone();
     }
     if !given(&before["storageClassName"]) && given(&after["storageClassName"]) {
-        before["storageClassName"] = after["storageClassName"].clone();
+        after["storageClassName"] = before["storageClassName"].clone();
     }
     if bound {
         after["resources"]["requests"]["storage"] = before["resources"]["requests"]["storage"].clone();

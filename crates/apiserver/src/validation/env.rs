@@ -216,11 +216,12 @@ pub(super) fn env_from(errors: &mut Errors, sources: &Value, field: &str) {
             ["configMapRef", "secretRef"].into_iter().filter(|s| !source[*s].is_null()).collect();
         for name in &present {
             let referred = text(&source[*name]["name"]);
-            errors.invalid_each(
-                &format!("{at}.{name}.name"),
-                referred,
-                names::is_dns1123_subdomain(referred),
-            );
+            let field = format!("{at}.{name}.name");
+            if referred.is_empty() {
+                errors.required(&field, "");
+            } else {
+                errors.invalid_each(&field, referred, names::is_dns1123_subdomain(referred));
+            }
         }
         if present.is_empty() {
             errors.invalid_text(field, "", "must specify one of: `configMapRef` or `secretRef`");

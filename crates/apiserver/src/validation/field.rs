@@ -49,6 +49,16 @@ impl Errors {
         self.declared.append(&mut other.declared);
     }
 
+    /// Tells last, in the words that `as_declared` gives, what another version of a kind declares.
+    pub(crate) fn declare(&mut self, as_declared: &dyn Fn(&Cause) -> Option<String>) {
+        for cause in std::mem::take(&mut self.causes) {
+            match as_declared(&cause) {
+                Some(message) => self.declared.push(Cause { message, ..cause }),
+                None => self.causes.push(cause),
+            }
+        }
+    }
+
     /// One check that upstream declares.
     pub(crate) fn declared(&mut self, check: &dyn Fn(&mut Errors)) {
         let mut own = Errors::new();

@@ -66,7 +66,7 @@ use crate::{
     turn::Turn,
 };
 use field::Errors;
-use kubestep_model::{Object, Status};
+use kubestep_model::{Object, Status, Subresource};
 
 /// Checks a new object.
 pub(crate) fn new_object(turn: &Turn<'_>, object: &Object) -> Result<(), Status> {
@@ -86,6 +86,9 @@ pub(crate) fn new_object(turn: &Turn<'_>, object: &Object) -> Result<(), Status>
                 "Job" => errors.append(job::check_new(&whole)),
                 "Event" if is_newer(turn) => errors.append(event::check_newer(&whole)),
                 _ => errors.append(core::object(object, &whole)),
+            }
+            if is_first_autoscaler(turn) {
+                autoscaler::as_first_version(&mut errors);
             }
             match object.kind().own_name() {
                 "ResourceClaim" => device_claim::admin(&mut errors, turn, &whole["spec"], object),
@@ -137,13 +140,23 @@ fn is_newer(turn: &Turn<'_>) -> bool {
     turn.version.is_some_and(|version| version.is_newer_event())
 }
 
+/// Whether an autoscaler is written in its first version, which declares some of its checks.
+fn is_first_autoscaler(turn: &Turn<'_>) -> bool {
+    turn.version.is_some_and(|v| v.name() == "HorizontalPodAutoscaler" && v.api_version() == "autoscaling/v1")
+}
+
 /// Checks the new status of an object, if a person's client wrote it.
-pub(crate) fn changed_status(turn: &Turn<'_>, new: &Object, old: &Object) -> Result<(), Status> {
+pub(crate) fn changed_status(
+    turn: &Turn<'_>,
+    new: &Object,
+    old: &Object,
+    part: Subresource,
+) -> Result<(), Status> {
     if turn.manager.is_none() {
         return Ok(());
     }
     let mut errors = meta::changed_meta(new.kind(), new.meta(), old.meta());
-    errors.append(status::object(new, old));
+    errors.append(status::object(new, old, part));
     answer(new, errors)
 }
 
@@ -176,6 +189,9 @@ pub(crate) fn changed_object(turn: &Turn<'_>, new: &Object, old: &Object) -> Res
         }
         (Object::Custom(new), Object::Custom(old)) => {
             errors.append(whole_kinds::new_state(new, old, &whole));
+            if is_first_autoscaler(turn) {
+                autoscaler::as_first_version(&mut errors);
+            }
         }
         (Object::Event(_), _) if is_newer(turn) => {
             errors.append(event::changed_newer(&whole, &old.to_value()));

@@ -66,6 +66,17 @@ pub(super) fn check(whole: &Value) -> Errors {
     }
     claim::class_name(&mut errors, &spec["storageClassName"], "spec.storageClassName");
     claim::volume_mode(&mut errors, &spec["volumeMode"], "spec.volumeMode");
+    let class = &spec["volumeAttributesClassName"];
+    if given(class) {
+        const FIELD: &str = "spec.volumeAttributesClassName";
+        if text(class).is_empty() {
+            errors.required(FIELD, "an empty string is disallowed");
+        }
+        claim::class_name(&mut errors, class, FIELD);
+        if !given(&spec["csi"]) {
+            errors.required("spec.csi", "has to be specified when using volumeAttributesClassName");
+        }
+    }
     errors
 }
 
@@ -76,7 +87,8 @@ fn capacity(errors: &mut Errors, capacity: &Value) {
         errors.required(FIELD, "");
     }
     if amounts.len() != 1 || amounts[0].0 != "storage" {
-        let shown = if amounts.is_empty() { "null".to_owned() } else { capacity.to_string() };
+        let shown =
+            if amounts.is_empty() && !given(capacity) { "null".to_owned() } else { capacity.to_string() };
         errors.not_supported(FIELD, &shown, &["storage"]);
     }
     for (name, amount) in amounts {

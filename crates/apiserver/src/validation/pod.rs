@@ -58,7 +58,15 @@ pub(super) fn new_pod(pod: &Pod, whole: &Value) -> Errors {
     pod_spec(&mut errors, &whole["spec"], "spec");
     pod_update::images(&mut errors, &pod.spec.containers, "containers");
     pod_update::images(&mut errors, &pod.spec.init_containers, "initContainers");
-    if !items(&whole["spec"]["ephemeralContainers"]).is_empty() {
+    let guests = items(&whole["spec"]["ephemeralContainers"]);
+    if !guests.is_empty() {
+        for (i, guest) in guests.iter().enumerate() {
+            let target = text(&guest["targetContainerName"]);
+            let there = |list: &str| items(&whole["spec"][list]).iter().any(|c| text(&c["name"]) == target);
+            if !target.is_empty() && !there("containers") && !there("initContainers") {
+                errors.not_found(&format!("spec.ephemeralContainers[{i}].targetContainerName"), target);
+            }
+        }
         errors.forbidden("spec.ephemeralContainers", "cannot be set on create");
     }
     if !pod.spec.node_name.is_empty() && !pod.spec.scheduling_gates.is_empty() {
@@ -205,7 +213,7 @@ fn with_underscores(why: &str) -> String {
     }
     names::regex_error(
         "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must start and end with an alphanumeric character",
-        r"[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*",
+        r"_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\._?[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*",
         &["example.com"],
     )
 }
@@ -244,7 +252,10 @@ fn dns_config(errors: &mut Errors, spec: &Value, field: &str) {
     }
     for (i, search) in searches.iter().enumerate().filter(|(_, s)| *s != ".") {
         let name = text(search).strip_suffix('.').unwrap_or(text(search));
-        let plain = name.replace('_', "a");
+        // Each label may begin with one underscore, and have more inside.
+        let labels: Vec<&str> =
+            name.split('.').map(|label| label.strip_prefix('_').unwrap_or(label)).collect();
+        let plain = labels.join(".").replace('_', "-");
         let wrong = names::is_dns1123_subdomain(&plain);
         if !wrong.is_empty() {
             let why: Vec<String> = wrong.into_iter().map(|w| with_underscores(&w)).collect();

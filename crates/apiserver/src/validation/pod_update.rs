@@ -27,7 +27,9 @@ pub(super) fn changed_pod(new: &Pod, old: &Pod, whole: &Value) -> Errors {
     }
     images(&mut errors, &new.spec.containers, "containers");
     images(&mut errors, &new.spec.init_containers, "initContainers");
-    deadline(&mut errors, &new.spec, &old.spec);
+    if deadline(&mut errors, &new.spec, &old.spec) {
+        return errors;
+    }
     tolerations(&mut errors, new, old);
     gates(&mut errors, &new.spec, &old.spec);
     let rest = all_but_what_may_change(&new.spec, &old.spec);
@@ -49,22 +51,26 @@ pub(super) fn images(errors: &mut Errors, containers: &[Container], part: &str) 
     }
 }
 
-fn deadline(errors: &mut Errors, new: &PodSpec, old: &PodSpec) {
+/// A deadline may come, and may come nearer. Answers whether it is so wrong that nothing else is looked at.
+fn deadline(errors: &mut Errors, new: &PodSpec, old: &PodSpec) -> bool {
     const FIELD: &str = "spec.activeDeadlineSeconds";
     match (new.active_deadline_seconds, old.active_deadline_seconds) {
         (Some(new), old) => {
             if !(0..=i64::from(i32::MAX)).contains(&new) {
                 errors.invalid_number(FIELD, new, names::is_in_range(new, 0, i32::MAX.into()));
-                return;
+                return true;
             }
-            if old.is_some_and(|old| old < new) {
+            let later = old.is_some_and(|old| old < new);
+            if later {
                 errors.invalid(FIELD, &new.to_string(), "must be less than or equal to previous value");
             }
+            later
         }
         (None, Some(_)) => {
-            errors.invalid(FIELD, "null", "must not update from a positive integer to nil value")
+            errors.invalid(FIELD, "null", "must not update from a positive integer to nil value");
+            false
         }
-        (None, None) => {}
+        (None, None) => false,
     }
 }
 

@@ -4,13 +4,15 @@
 
 use super::{
     field::{Errors, given, items, number, text},
-    internal,
+    internal, signing_request,
     volume::{downward, keys, reserved_path},
 };
 use serde_json::Value;
 
 const TEN_MINUTES: i64 = 600;
 const LONGEST: i64 = 1 << 32;
+/// Not sorted when they are told.
+const KEY_TYPES: [&str; 6] = ["RSA3072", "RSA4096", "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519"];
 const TWICE: &str = "conflicting duplicate paths";
 
 /// The paths so far, and where to complain if one comes again.
@@ -60,7 +62,7 @@ pub(super) fn projections(errors: &mut Errors, source: &Value, field: &str) {
                 }
                 "serviceAccountToken" => token(errors, part, &at, field),
                 "clusterTrustBundle" => trust_bundle(errors, part, &at, &mut paths),
-                _ => {}
+                _ => certificate(errors, part, &at, &mut paths),
             }
         }
         if kinds > 1 {
@@ -129,6 +131,23 @@ fn trust_bundle<'a>(errors: &mut Errors, part: &'a Value, at: &str, paths: &mut 
     }
     reserved_path(errors, path, &format!("{at}.path"));
     paths.add(errors, path, path);
+}
+
+/// A key and its certificate, for which the node asks.
+fn certificate<'a>(errors: &mut Errors, part: &'a Value, at: &str, paths: &mut Paths<'a>) {
+    signing_request::signer_name(errors, text(&part["signerName"]), &format!("{at}.signerName"));
+    let kind = text(&part["keyType"]);
+    if !KEY_TYPES.contains(&kind) {
+        errors.not_supported_text(&format!("{at}.keyType"), kind, &KEY_TYPES);
+    }
+    let names = ["credentialBundlePath", "keyPath", "certificateChainPath"];
+    for name in names {
+        let path = text(&part[name]);
+        if !path.is_empty() {
+            reserved_path(errors, path, &format!("{at}.{name}"));
+            paths.add(errors, path, path);
+        }
+    }
 }
 
 #[cfg(test)]

@@ -76,13 +76,14 @@ pub(super) fn binding(whole: &Value, namespaced: bool) -> Errors {
         errors.not_supported_text("roleRef.kind", kind, kinds);
     }
     let name = text(&role["name"]);
-    if name.is_empty() {
-        errors.required("roleRef.name", "");
-    } else {
+    if !name.is_empty() {
         errors.invalid_each("roleRef.name", name, path_segment(name));
     }
     for (i, subject) in items(&whole["subjects"]).iter().enumerate() {
         self::subject(&mut errors, subject, namespaced, &format!("subjects[{i}]"));
+    }
+    if name.is_empty() {
+        errors.declared(&|errors: &mut Errors| errors.required("roleRef.name", ""));
     }
     errors
 }

@@ -93,9 +93,11 @@ fn one_of_pod(errors: &mut Errors, name: &str, amount: &Quantity, field: &str) {
 }
 
 fn one(errors: &mut Errors, name: &str, amount: &Quantity, field: &str) {
-    errors.invalid_each(field, name, names::is_qualified_name(name));
+    let wrong = names::is_qualified_name(name);
+    let qualified = wrong.is_empty();
+    errors.invalid_each(field, name, wrong);
     if !name.contains('/') {
-        if !is_standard(name) {
+        if qualified && !is_standard(name) {
             errors.invalid_text(field, name, "must be a standard resource type or fully qualified");
         }
         if !CONTAINER_RESOURCES.contains(&name) && !name.starts_with("hugepages-") {
@@ -173,11 +175,13 @@ pub(super) fn is_standard(name: &str) -> bool {
 ///
 /// Upstream: ValidateLimitRangeResourceName.
 pub(super) fn limit_name(errors: &mut Errors, name: &str, kind: &str, field: &str) {
-    errors.invalid_each(field, name, names::is_qualified_name(name));
+    let wrong = names::is_qualified_name(name);
+    let qualified = wrong.is_empty();
+    errors.invalid_each(field, name, wrong);
     if name.contains('/') {
         return;
     }
-    if !is_standard(name) {
+    if qualified && !is_standard(name) {
         errors.invalid_text(field, name, "must be a standard resource type or fully qualified");
     }
     let of_containers = CONTAINER_RESOURCES.contains(&name) || name.starts_with("hugepages-");

@@ -11,6 +11,7 @@ use crate::base64;
 use kubestep_model::text::{go, names};
 use serde_json::Value;
 
+const SIGNER: &str = "spec.signerName";
 const SHORTEST: i64 = 600;
 const LEGACY: &str = "kubernetes.io/legacy-unknown";
 /// Conditions that are for good, and may only be true.
@@ -72,9 +73,9 @@ pub(super) fn request(whole: &Value, old: Option<&Value>) -> Errors {
     let signer = text(&spec["signerName"]);
     if signer == LEGACY && !before(&|old| text(&old["spec"]["signerName"]) == LEGACY) {
         let why = "the legacy signerName is not allowed via this API version";
-        errors.invalid_text("spec.signerName", signer, why);
+        errors.invalid_text(SIGNER, signer, why);
     } else {
-        signer_name(&mut errors, signer);
+        signer_name(&mut errors, signer, SIGNER);
     }
     if let Some(seconds) = spec["expirationSeconds"].as_i64().filter(|s| *s < SHORTEST) {
         let why = "may not specify a duration less than 600 seconds (10 minutes)";
@@ -137,20 +138,19 @@ fn certificates(encoded: &str) -> Result<(), String> {
 }
 
 /// Upstream: ValidateSignerName.
-fn signer_name(errors: &mut Errors, name: &str) {
-    const FIELD: &str = "spec.signerName";
+pub(super) fn signer_name(errors: &mut Errors, name: &str, field: &str) {
     if name.is_empty() {
-        errors.required(FIELD, "");
+        errors.required(field, "");
         return;
     }
     let parts: Vec<&str> = name.split('/').collect();
     let [domain, path] = parts.as_slice() else {
         let why = "must be a fully qualified domain and path of the form 'example.com/signer-name'";
-        errors.invalid_text(FIELD, name, why);
+        errors.invalid_text(field, name, why);
         return;
     };
     if domain.len() > names::SUBDOMAIN_MAX {
-        errors.too_long(FIELD, names::SUBDOMAIN_MAX);
+        errors.too_long(field, names::SUBDOMAIN_MAX);
     }
     let first = |text: &str, check: fn(&str) -> Vec<String>| {
         text.split('.').map(|label| (label.to_owned(), check(label))).find(|(_, wrong)| !wrong.is_empty())
@@ -161,17 +161,17 @@ fn signer_name(errors: &mut Errors, name: &str) {
         if let Some((label, wrong)) = first(part, check) {
             for message in wrong {
                 let why = format!("validating label {}: {message}", go::quote(&label));
-                errors.invalid_text(FIELD, part, &why);
+                errors.invalid_text(field, part, &why);
             }
         }
         if part == domain && !domain.contains('.') {
             let why = "should be a domain with at least two segments separated by dots";
-            errors.invalid_text(FIELD, domain, why);
+            errors.invalid_text(field, domain, why);
         }
     }
     let most = names::SUBDOMAIN_MAX * 2 + names::LABEL_MAX + 2;
     if name.len() > most {
-        errors.too_long(FIELD, most);
+        errors.too_long(field, most);
     }
 }
 
@@ -250,7 +250,7 @@ pub(super) fn bundle(whole: &Value, old: Option<&Value>) -> Errors {
     let (signer, name) = (text(&spec["signerName"]), text(&whole["metadata"]["name"]));
     errors.invalid_each("metadata.name", name, bundle_name(name, signer));
     if !signer.is_empty() {
-        signer_name(&mut errors, signer);
+        signer_name(&mut errors, signer, SIGNER);
     }
     if !old.is_some_and(|old| same(&spec["trustBundle"], &old["spec"]["trustBundle"])) {
         anchors(&mut errors, text(&spec["trustBundle"]));
@@ -303,7 +303,7 @@ fn anchors(errors: &mut Errors, bundle: &str) {
 pub(super) fn of_pod(whole: &Value) -> Errors {
     let mut errors = Errors::new();
     let spec = &whole["spec"];
-    signer_name(&mut errors, text(&spec["signerName"]));
+    signer_name(&mut errors, text(&spec["signerName"]), SIGNER);
     for (name, uid) in
         [("podName", "podUID"), ("serviceAccountName", "serviceAccountUID"), ("nodeName", "nodeUID")]
     {
@@ -404,7 +404,7 @@ mod tests {
         for (name, wrong) in [("example.com/a", 0), ("a", 1), ("a/b", 1), ("", 1), ("A.b/c", 1), ("a.b/C", 1)]
         {
             let mut errors = Errors::new();
-            signer_name(&mut errors, name);
+            signer_name(&mut errors, name, SIGNER);
             assert_eq!(errors.into_causes().len(), wrong, "{name}");
         }
         assert_eq!(bundle_name("example.com:s:x", "example.com/s").len(), 0);

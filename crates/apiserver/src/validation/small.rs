@@ -88,6 +88,7 @@ pub(super) fn runtime_class(whole: &Value) -> Errors {
 
 pub(super) fn changed_runtime_class(new: &Value, old: &Value) -> Errors {
     let mut errors = Errors::new();
-    errors.immutable("handler", &new["handler"], &old["handler"], &new["handler"].to_string());
+    // What stands there is not told.
+    errors.immutable("handler", &new["handler"], &old["handler"], "null");
     errors
 }

@@ -154,9 +154,9 @@ pub(super) fn changed(new: &Value, old: &Value) -> Errors {
         errors.immutable("spec.podManagementPolicy", policy, before, &policy.to_string());
     });
     for (name, shown) in [
-        ("serviceName", new["serviceName"].to_string()),
         ("selector", selector_shown(&new["selector"])),
         ("volumeClaimTemplates", internal::shown("[]PersistentVolumeClaim", &new["volumeClaimTemplates"])),
+        ("serviceName", new["serviceName"].to_string()),
     ] {
         errors.immutable(&format!("spec.{name}"), &new[name], &old[name], &shown);
     }

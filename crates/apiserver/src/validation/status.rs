@@ -7,7 +7,7 @@ use super::{
     field::{Errors, given, items, number, text},
     flow_control, migration, node, pod, signing_request, status_job,
 };
-use kubestep_model::{Kind, Object, Quantity, text::names};
+use kubestep_model::{Kind, Object, Quantity, Subresource, text::names};
 use serde_json::Value;
 
 const LONGEST_REASON: usize = 1024;
@@ -385,8 +385,12 @@ fn claim(errors: &mut Errors, new: &Value) {
 }
 
 /// Whether a kind's status is looked at here.
-pub(super) fn object(new: &Object, old: &Object) -> Errors {
-    changed(new.kind(), &new.to_value(), &old.to_value())
+pub(super) fn object(new: &Object, old: &Object, part: Subresource) -> Errors {
+    let (whole, before) = (new.to_value(), old.to_value());
+    if part == Subresource::Approval {
+        return signing_request::changed_request(&whole, &before, part.name());
+    }
+    changed(new.kind(), &whole, &before)
 }
 
 #[cfg(test)]

@@ -237,7 +237,7 @@ pub(super) fn parts_of(group: &str, resource: &str) -> &'static [Part] {
         | ("networking.k8s.io", "ingresses" | "servicecidrs")
         | ("admissionregistration.k8s.io", "validatingadmissionpolicies")
         | ("storagemigration.k8s.io", _)
-        | ("resource.k8s.io", "resourceclaims") => const { &[STATUS] },
+        | ("resource.k8s.io", "resourceclaims" | "devicetaintrules") => const { &[STATUS] },
         _ => &[],
     }
 }

@@ -25,6 +25,7 @@ pub(super) fn named(kc: &mut Kc<'_>, kind: Kind, name: &str) -> Flow<Result<Subr
         "" => Ok(Ok(Subresource::None)),
         "status" => Ok(Ok(Subresource::Status)),
         "scale" => Ok(Ok(Subresource::Scale)),
+        "approval" if kind.name() == "CertificateSigningRequest" => Ok(Ok(Subresource::Approval)),
         other if info::parts(kind).iter().any(|p| p.name == other) => {
             Err(kc.not_done(&format!("--subresource={other}")))
         }

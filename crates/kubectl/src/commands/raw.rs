@@ -99,6 +99,7 @@ fn object(kc: &mut Kc<'_>, target: &Target, name: &str, part: &str) -> Flow<i32>
         "" => Subresource::None,
         "status" => Subresource::Status,
         "scale" => Subresource::Scale,
+        "approval" => Subresource::Approval,
         _ => {
             let why = if path::is_written_only(target.kind, part) {
                 Status::method_not_allowed()
