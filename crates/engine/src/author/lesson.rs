@@ -28,8 +28,7 @@ pub(super) fn markdown(walk: &Walk, sources: &[Doc]) -> Result<String, String> {
         return Err("Nothing was done yet: do what the learner is to find out, then save it.".into());
     }
     let blocks = beginning(walk, sources)?;
-    let files: BTreeMap<&str, &str> = walk.files.iter().map(|f| (f.name.as_str(), f.text.as_str())).collect();
-    let solution = solution(walk, files);
+    let solution = solution(walk);
     let goals = goals::suggest(&walk.begin, (walk.session.world(), &walk.session.note().gaps));
     let mut out = format!(
         "---\ntitle: {}\nminutes: 5\n---\n\nWHAT THERE IS TO SEE, in a few short sentences: begin with what is on the page.\n\nWHAT THE LEARNER IS TO DO, and where to look.\n",
@@ -43,12 +42,28 @@ pub(super) fn markdown(walk: &Walk, sources: &[Doc]) -> Result<String, String> {
     if goals.is_empty() {
         fence("goal", &last_line(walk), &mut out);
     }
+    fence("predict", &prediction(walk), &mut out);
     fence("hint", "say: A QUESTION BACK, that leads the eye to the right place.\n", &mut out);
     fence("solution", &solution, &mut out);
     out.push_str(
         "\n## What you saw\n\nTHE IDEA IN ONE SENTENCE, and the wrong idea that it replaces. Which loop did it, and where does Kubernetes say so?\n",
     );
     Ok(out)
+}
+
+/// A question that can be failed: what comes of the first act. The author asks a better one.
+fn prediction(walk: &Walk) -> String {
+    let mut first = String::new();
+    if let Some(did) = walk.did.first() {
+        step(did, &mut files(walk), &mut first);
+    }
+    format!(
+        "ask: WHAT WOULD A LEARNER GET WRONG HERE? For now - after the first act and a minute, how many pods are there?\ndo:\n{first}- wait: 60\nanswer: pods count\nbecause: WHY IT IS SO, and where Kubernetes says it.\n"
+    )
+}
+
+fn files(walk: &Walk) -> BTreeMap<String, String> {
+    walk.files.iter().map(|f| (f.name.clone(), f.text.clone())).collect()
 }
 
 fn fence(name: &str, body: &str, out: &mut String) {
@@ -132,9 +147,8 @@ fn blocks(text: &str) -> Vec<(String, String)> {
 }
 
 /// The steps of the solution.
-fn solution(walk: &Walk, files: BTreeMap<&str, &str>) -> String {
-    let mut files: BTreeMap<String, String> =
-        files.into_iter().map(|(name, text)| (name.into(), text.into())).collect();
+fn solution(walk: &Walk) -> String {
+    let mut files = files(walk);
     let mut out = String::new();
     for did in &walk.did {
         wait(did.wait, &mut out);

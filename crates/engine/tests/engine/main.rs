@@ -1,5 +1,6 @@
 //! The engine as a page uses it.
 
+mod authoring;
 mod breaking;
 mod checking;
 mod choosing;
