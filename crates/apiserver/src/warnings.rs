@@ -4,6 +4,7 @@
 
 mod definition;
 mod pod;
+mod service;
 
 use kubestep_model::{Object, text::names};
 use serde_json::Value;
@@ -94,6 +95,7 @@ fn of_content(warnings: &mut Vec<String>, object: &Object) {
     }
     match kind {
         "ResourceSlice" => of_slice(warnings, &object.to_value()["spec"]["driver"]),
+        "Service" => service::of_service(warnings, object),
         "CSIDriver" => of_driver(warnings, &object.to_value()["spec"]),
         "Node" => of_node(warnings, &object.to_value()),
         "PersistentVolumeClaim" => of_claim(warnings, &object.to_value()["spec"], "spec"),

@@ -1,6 +1,7 @@
 //! `kubestep bench`: how fast and how large things are. One line of JSON for each number.
 
 mod frames;
+mod kubectl;
 mod measure;
 mod memory;
 mod nodes;
@@ -15,6 +16,7 @@ const USAGE: &str = "usage: kubestep bench NAME [SIZE]
   seek [N]       seeking to 1,000 steps of a run of N steps (10000), with all worlds kept and after thinning
   memory [N]     resident memory for N kept worlds (10000)
   frames         the page's pictures at 300 and at 1,000 pods
+  kubectl [N]    what kubectl's commands cost at N pods (1000)
   sweep [N]      N random scenarios with faults (20)
   nodes [N]      a cluster of N nodes and thirty pods for each (5000)";
 
@@ -30,6 +32,7 @@ pub fn main(args: &[String]) -> i32 {
         "seek" => seek::run(size(10_000)),
         "memory" => memory::run(size(10_000)),
         "frames" => frames::run(),
+        "kubectl" => kubectl::run(size(1000)),
         "sweep" => sweep::run(size(20)),
         "nodes" => nodes::run(size(5000)),
         _ => return usage(),

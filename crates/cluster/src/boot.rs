@@ -41,6 +41,14 @@ const FIRST: Instant = Instant(Instant::START.0 + 11_000_000_000);
 const COME_UP: Duration = Duration::from_secs(5);
 /// How long before a session's first moment its controllers were started, in every recording.
 const CONTROLLERS: Duration = Duration::from_millis(4_750);
+/// How long before that moment they had made what every namespace has; the shown times are whole seconds.
+fn made_by_controllers(kind: Kind) -> Option<Duration> {
+    match kind {
+        Kind::ServiceAccount => Some(CONTROLLERS),
+        Kind::ConfigMap => Some(CONTROLLERS - BY_TIME),
+        _ => None,
+    }
+}
 /// In larger clusters they are there from the beginning: they have more to do than that time allows.
 const FEW_NODES: usize = 50;
 /// How soon in its first life a controller that runs by time does so first; the one of nodes is the first of them.
@@ -87,7 +95,12 @@ impl World {
             exclusive: None,
             audit: vec![],
         };
-        let objects = kubestep_apiserver::first_objects(now, &mut world.dice);
+        let mut objects = kubestep_apiserver::first_objects(now, &mut world.dice);
+        for object in &mut objects {
+            if let Some(before) = made_by_controllers(object.kind()) {
+                object.meta_mut().creation_timestamp = Some(now.max(first - before).to_time());
+            }
+        }
         world.store.seed(objects);
         let few = start.nodes.len() <= FEW_NODES;
         if !few {

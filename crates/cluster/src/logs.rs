@@ -32,6 +32,19 @@ pub(crate) fn refusal(pod: &Pod, container: &str, previous: bool) -> Option<Stri
     Some(format!("{named} is waiting to start: {why}"))
 }
 
+/// The container of whose output is asked, as the pod's status names it.
+pub(crate) fn id<'a>(pod: &'a Pod, container: &str, previous: bool) -> &'a str {
+    let all = pod.status.container_statuses.iter().chain(&pod.status.init_container_statuses);
+    let Some(status) = all.into_iter().find(|c| c.name == container) else { return "" };
+    let of = |state: &'a ContainerState| state.terminated.as_ref().map_or("", |t| t.container_id.as_str());
+    match (previous, &status.state) {
+        (true, _) => of(&status.last_state),
+        (false, state) if state.running.is_some() => &status.container_id,
+        (false, state) if has_id(state) => of(state),
+        _ => of(&status.last_state),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

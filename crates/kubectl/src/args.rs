@@ -1,7 +1,7 @@
 //! Flags and arguments as kubectl's own parser reads them. Upstream: spf13/pflag and cobra, as kubectl uses them.
 
 use crate::{
-    kc::{Flow, Kc},
+    kc::{Flow, Kc, Stop},
     upstream,
 };
 use kubestep_model::text::{duration, go};
@@ -72,7 +72,7 @@ const GLOBAL: &[Flag] = &[
     not_done("client-certificate", Takes::Text),
     not_done("client-key", Takes::Text),
     not_done("cluster", Takes::Text),
-    not_done("context", Takes::Text),
+    flag("context", Takes::Text),
     not_done("password", Takes::Text),
     not_done("token", Takes::Text),
     not_done("user", Takes::Text),
@@ -167,6 +167,11 @@ impl Args {
                 Ok(reader.args)
             }
             Err(Refusal::NotDone(flag)) => Err(kc.not_done(&format!("--{flag}"))),
+            // What diff says by its exit code leaves only higher ones for mistakes.
+            Err(Refusal::Wrong(text)) if path == "kubectl diff" => {
+                let _ = kc.usage(path, &text);
+                Err(Stop::Exit(2))
+            }
             Err(Refusal::Wrong(text)) => Err(kc.fail(format!("{text}\nSee '{path} --help' for usage."))),
         }
     }
@@ -262,8 +267,7 @@ impl Reader {
             return Err(Refusal::NotDone(flag.long));
         }
         if let Some(fault) = wrong_value(flag.takes, &value) {
-            let short =
-                flag.short.filter(|_| flag.long.len() > 1).map(|c| format!("-{c}, ")).unwrap_or_default();
+            let short = flag.short.map(|c| format!("-{c}, ")).unwrap_or_default();
             let name = format!("{short}--{}", flag.long);
             return Err(format!("invalid argument {} for \"{name}\" flag: {fault}", go::quote(&value)).into());
         }

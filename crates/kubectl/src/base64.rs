@@ -16,16 +16,32 @@ pub(crate) fn encode(bytes: &[u8]) -> String {
     out
 }
 
+/// The text that was encoded; letters of other alphabets are passed over.
+pub(crate) fn text(encoded: &str) -> String {
+    let (mut bytes, mut bits, mut held) = (Vec::new(), 0u32, 0);
+    let digits = encoded.bytes().filter_map(|b| LETTERS.iter().position(|l| *l == b));
+    for digit in digits.filter_map(|d| u32::try_from(d).ok()) {
+        bits = (bits << 6 | digit) & 0xffff;
+        held += 6;
+        if held >= 8 {
+            held -= 8;
+            bytes.push((bits >> held & 0xff) as u8);
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::encode;
+    use super::{encode, text};
 
     #[test]
     fn encodes_as_go() {
-        for (text, want) in
+        for (plain, want) in
             [("", ""), ("a", "YQ=="), ("ab", "YWI="), ("app", "YXBw"), ("a:b\u{ff}", "YTpiw78=")]
         {
-            assert_eq!(encode(text.as_bytes()), want, "{text}");
+            assert_eq!(encode(plain.as_bytes()), want, "{plain}");
+            assert_eq!(text(want), plain);
         }
     }
 }

@@ -44,7 +44,7 @@ use kubestep_model::User;
 
 use crate::{
     args::{Args, Flag},
-    kc::{Flow, Kc},
+    kc::{Flow, Kc, Stop},
 };
 
 type Run = fn(&mut Kc<'_>, &Args) -> Flow<i32>;
@@ -297,7 +297,8 @@ pub(crate) fn is_command(word: &str) -> bool {
 pub(crate) fn start(kc: &mut Kc<'_>, words: &[String]) -> Flow<i32> {
     let (name, rest) = first(words);
     let Some(name) = name else {
-        help::top(kc, COMMANDS);
+        Args::read(kc, "kubectl", &[], words)?;
+        help::top(kc, COMMANDS, true);
         return Ok(0);
     };
     match COMMANDS.iter().find(|entry| entry.is(&name)) {
@@ -312,13 +313,13 @@ pub(crate) fn start(kc: &mut Kc<'_>, words: &[String]) -> Flow<i32> {
 fn help_on(kc: &mut Kc<'_>, words: &[String]) -> Flow<i32> {
     let (name, mut rest) = first(words);
     let Some(name) = name else {
-        help::top(kc, COMMANDS);
+        help::top(kc, COMMANDS, true);
         return Ok(0);
     };
     let Some(entry) = COMMANDS.iter().find(|entry| entry.is(&name)) else {
         let topic: Vec<&str> = words.iter().map(String::as_str).filter(|w| !w.starts_with('-')).collect();
         kc.err(format!("Unknown help topic [`{}`]\n", topic.join("` `")));
-        help::top(kc, COMMANDS);
+        help::top(kc, COMMANDS, false);
         return Ok(0);
     };
     rest.retain(|w| w != "--help" && w != "-h");
@@ -348,7 +349,7 @@ fn enter(kc: &mut Kc<'_>, entry: &Entry, path: &str, words: &[String]) -> Flow<i
             let read = if known { Args::default() } else { Args::read(kc, path, &[], words)? };
             let Some(name) = name else {
                 let asked = words.iter().any(|w| w == "-h" || w == "--help");
-                help::group(kc, path, entry, entries, asked);
+                help::group(kc, path, entry, entries, asked || path == "kubectl rollout");
                 return Ok(i32::from(!asked));
             };
             match entries.iter().find(|e| e.is(&name)) {
@@ -381,6 +382,10 @@ fn act(
         help::command(kc, path, entry, flags);
         return Ok(0);
     }
+    if let Some(why) = settings(&args) {
+        kc.err(why);
+        return Err(Stop::Exit(1));
+    }
     if let Some(namespace) = args.text("namespace").filter(|n| !n.is_empty()) {
         kc.namespace = namespace.into();
         kc.namespace_given = true;
@@ -399,6 +404,25 @@ fn act(
     kc.change_cause = args.on("record").then(|| cause(&args));
     kc.field_manager = args.text("field-manager").map(Into::into).or_else(|| manager_of(path));
     run(kc, &args)
+}
+
+/// What is wrong with where and how the server is to be reached: there is one context, and no file that names others.
+/// Upstream: client-go/tools/clientcmd, ConfirmUsable and ParseTimeout.
+fn settings(args: &Args) -> Option<String> {
+    const TIMEOUT: &str = "error: Invalid timeout value. Timeout must be a single integer in seconds, or an integer followed by a corresponding time unit (e.g. 1s | 2m | 3h)\n";
+    let file = args.text("kubeconfig").filter(|f| !f.is_empty());
+    let context = args.text("context").filter(|c| !c.is_empty() && *c != config::CONTEXT);
+    let timeout = args.text("request-timeout").filter(|t| !t.is_empty());
+    let counts =
+        |text: &str| text.parse::<i64>().is_ok() || kubestep_model::text::duration::parse(text).is_ok();
+    match (file, context, timeout) {
+        (Some(file), ..) => Some(format!("error: stat {file}: no such file or directory\n")),
+        (_, Some(name), _) => {
+            Some(format!("Error in configuration: context was not found for specified context: {name}\n"))
+        }
+        (.., Some(text)) if !counts(text) => Some(TIMEOUT.to_owned()),
+        _ => None,
+    }
 }
 
 /// The line of a command as `--record` writes it down. Upstream: genericclioptions, parseCommandArguments.

@@ -10,6 +10,8 @@ pub enum Fault {
     Status(Box<Status>),
     /// kubectl itself refuses.
     Text(String),
+    /// kubectl itself refuses, in a list of one: upstream puts no word before these.
+    Bare(String),
     /// Several at once.
     Many(Vec<Fault>),
 }
@@ -54,7 +56,7 @@ impl Fault {
     pub fn text(&self) -> String {
         match self {
             Fault::Status(status) => status.message.clone(),
-            Fault::Text(text) => text.clone(),
+            Fault::Text(text) | Fault::Bare(text) => text.clone(),
             Fault::Many(faults) => match faults.as_slice() {
                 [one] => one.text(),
                 many => format!("[{}]", many.iter().map(Fault::text).collect::<Vec<_>>().join(", ")),
@@ -66,7 +68,7 @@ impl Fault {
     fn line(&self) -> String {
         match self {
             Fault::Status(status) => from_server(status),
-            Fault::Text(_) | Fault::Many(_) => self.text(),
+            Fault::Text(_) | Fault::Bare(_) | Fault::Many(_) => self.text(),
         }
     }
 
@@ -77,6 +79,7 @@ impl Fault {
             Fault::Many(faults) => faults.iter().map(|f| f.line() + "\n").collect(),
             Fault::Status(status) if status.reason == Reason::Invalid => invalid(status),
             Fault::Status(status) => from_server(status),
+            Fault::Bare(text) => text.clone(),
             Fault::Text(text) if text.starts_with("error: ") => text.clone(),
             Fault::Text(text) => format!("error: {text}"),
         };

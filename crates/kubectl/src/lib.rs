@@ -10,6 +10,7 @@ mod describe;
 pub mod docs;
 pub mod fault;
 mod fields;
+mod image;
 pub mod kc;
 mod kustomize;
 mod machines;

@@ -227,7 +227,16 @@ fn object(kc: &Kc<'_>, source: &str, value: Value, items: &mut Vec<Result<Manife
         }
         return;
     }
-    items.push(recognise(kc, source, value));
+    let found = recognise(kc, source, value);
+    // Of an item of a list less is known by then. Upstream: FlattenListVisitor.
+    items.push(match found {
+        Err(Unread::Unknown { why, .. }) if depth > 0 => {
+            Err(Fault::Bare(format!("unable to recognize {why}")))
+        }
+        Err(Unread::Unknown { told, .. }) => Err(Fault::Text(told)),
+        Err(Unread::Fault(fault)) => Err(fault),
+        Ok(manifest) => Ok(manifest),
+    });
 }
 
 /// The kind that a manifest names, among Kubernetes' own and those that are known to be defined.
@@ -236,12 +245,27 @@ pub(crate) fn kind_of(kc: &Kc<'_>, api_version: &str, kind: &str) -> Option<Kind
         .or_else(|| defined::of_manifest(kc.known_definitions(), api_version, kind))
 }
 
-fn recognise(kc: &Kc<'_>, source: &str, mut value: Value) -> Result<Manifest, Fault> {
+/// Why a document is no manifest: for want of its kind, or for something else.
+enum Unread {
+    Unknown { why: String, told: String },
+    Fault(Fault),
+}
+
+impl From<Fault> for Unread {
+    fn from(fault: Fault) -> Self {
+        Unread::Fault(fault)
+    }
+}
+
+fn recognise(kc: &Kc<'_>, source: &str, mut value: Value) -> Result<Manifest, Unread> {
     let decode = |why: String| Fault::Text(format!("unable to decode \"{source}\": {why}"));
     let text = |field: &str| value.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
     let (api_version, kind) = (text("apiVersion"), text("kind"));
     if kind.is_empty() {
-        return Err(decode(format!("Object 'Kind' is missing in '{}'", yaml::json::encode(&value))));
+        return Err(Unread::Fault(decode(format!(
+            "Object 'Kind' is missing in '{}'",
+            yaml::json::encode(&value)
+        ))));
     }
     metadata_fault(&value).map_or(Ok(()), |why| Err(decode(why)))?;
     let meta = |field: &str| {
@@ -255,9 +279,10 @@ fn recognise(kc: &Kc<'_>, source: &str, mut value: Value) -> Result<Manifest, Fa
     };
     let Some(found) = kind_of(kc, &api_version, &kind).or_else(lower) else {
         let why = format!("no matches for kind \"{kind}\" in version \"{api_version}\"");
-        return Err(Fault::Text(format!(
+        let told = format!(
             "resource mapping not found for name: \"{name}\" namespace: \"{namespace}\" from \"{source}\": {why}\nensure CRDs are installed first"
-        )));
+        );
+        return Err(Unread::Unknown { why, told });
     };
     let namespace = place(kc, found, &namespace, &mut value)?;
     Ok(Manifest { kind: found, namespace, name, value, source: source.to_owned() })

@@ -146,7 +146,7 @@ fn look(kc: &Kc<'_>, select: &Select) -> Result<Named, Fault> {
         return Err(fault("name cannot be provided when a selector is specified"));
     }
     let expanded = resources::expand_defined(first, kc.known_definitions());
-    let types: Vec<&str> = expanded.split(',').filter(|t| !t.is_empty()).collect();
+    let types: Vec<&str> = each_once(&expanded);
     if names.is_empty() {
         let mut kinds: Vec<Kind> = Vec::new();
         for kind in types.iter().map(|t| resources::resolve_defined(t, kc.known_definitions())) {
@@ -171,17 +171,26 @@ fn look(kc: &Kc<'_>, select: &Select) -> Result<Named, Fault> {
 /// `a,b c d` as `a/c a/d b/c b/d`.
 fn normalise(words: &[String]) -> Vec<String> {
     match words.split_first() {
-        Some((first, names))
-            if !names.is_empty() && first.split(',').filter(|t| !t.is_empty()).count() > 1 =>
-        {
-            let types = first.split(',').filter(|t| !t.is_empty());
+        Some((first, names)) if !names.is_empty() && each_once(first).len() > 1 => {
+            let types = each_once(first).into_iter();
             types.flat_map(|t| names.iter().map(move |n| format!("{t}/{n}"))).collect()
         }
         _ => words.to_vec(),
     }
 }
 
-fn pair(word: &str) -> Result<(&str, &str), Fault> {
+/// The parts of a list, an empty one too, each once. Upstream: SplitResourceArgument.
+fn each_once(list: &str) -> Vec<&str> {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in list.split(',') {
+        if !parts.contains(&part) {
+            parts.push(part);
+        }
+    }
+    parts
+}
+
+pub(crate) fn pair(word: &str) -> Result<(&str, &str), Fault> {
     let (kind, name) = word.split_once('/').unwrap_or((word, ""));
     if name.contains('/') {
         return Err(fault("arguments in resource/name form may not have more than one slash"));

@@ -2,6 +2,7 @@
 //!
 //! Upstream: the default admission plugins of kube-apiserver, in their order (v1.37).
 
+mod claim_resize;
 mod default_class;
 mod default_tolerations;
 pub(crate) mod limit_range;
@@ -43,6 +44,9 @@ pub(crate) fn admit_changed(turn: &mut Turn<'_>, new: &mut Object, old: &Object)
     if let (Object::Custom(new), Object::Custom(old)) = (&*new, old) {
         priority::one_default(turn, new, Some(old))?;
     }
+    if let (Object::Pod(new), Object::Pod(old)) = (&mut *new, old) {
+        priority::keep(new, old);
+    }
     if let (Object::Pod(new), Object::Pod(old)) = (new, old)
         && new.spec.tolerations != old.spec.tolerations
     {
@@ -64,8 +68,9 @@ pub(crate) fn review_new(turn: &mut Turn<'_>, object: &Object) -> Result<(), Sta
 
 /// When a changed object is ready to be stored.
 pub(crate) fn review_changed(turn: &mut Turn<'_>, new: &Object, old: &Object) -> Result<(), Status> {
-    if let Object::Custom(custom) = new {
+    if let (Object::Custom(custom), Object::Custom(old)) = (new, old) {
         limit_range::review_claim(turn, custom)?;
+        claim_resize::review(turn, custom, old)?;
     }
     pod_security::review_changed(turn, new, old)?;
     quota::review(turn, new, Some(old))

@@ -5,6 +5,7 @@
 use crate::turn::Turn;
 use kubestep_model::{Custom, Kind, Object, Pod, Status};
 use serde_json::Value;
+use std::sync::Arc;
 
 const BUILT_IN: [(&str, i32); 2] =
     [("system-cluster-critical", 2_000_000_000), ("system-node-critical", 2_000_001_000)];
@@ -43,6 +44,18 @@ pub(super) fn admit(turn: &Turn<'_>, pod: &mut Pod) -> Result<(), Status> {
     pod.spec.priority = Some(priority);
     pod.spec.preemption_policy = Some(policy);
     Ok(())
+}
+
+/// A changed pod that says nothing of them keeps its priority and whether it preempts.
+pub(super) fn keep(new: &mut Arc<Pod>, old: &Pod) {
+    let (had, has) = (&old.spec, &new.spec);
+    if (has.priority.is_none() && had.priority.is_some())
+        || (has.preemption_policy.is_none() && had.preemption_policy.is_some())
+    {
+        let spec = &mut Arc::make_mut(new).spec;
+        spec.priority = spec.priority.or(had.priority);
+        spec.preemption_policy = spec.preemption_policy.take().or_else(|| had.preemption_policy.clone());
+    }
 }
 
 /// Only one class may be the default. Upstream: validatePriorityClass.

@@ -193,9 +193,23 @@ impl Dictionary {
                 return Some(Word { text: format!("{what}{class}"), drawn: false });
             }
         }
+        if let Some(word) = numbered(word, allow) {
+            return Some(word);
+        }
+        if let Some((about, moment)) = word.rsplit_once('.')
+            && moment.len() == 16
+            && moment.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
+            && allow.has(May::Moment)
+        {
+            // An event's name ends in the nanosecond at which it was first seen.
+            let about = self.words.get(about).map_or(about, |word| word.text.as_str());
+            return Some(Word { text: format!("{about}.<moment>"), drawn: true });
+        }
         let (owner, suffix) = word.rsplit_once('-')?;
-        let drawn =
-            suffix.len() == 5 && suffix.chars().all(|c| SUFFIX.contains(c)) && self.owners.contains(owner);
+        // A volume of a pod that was not stored (a dry run) has a drawn name as well.
+        let known =
+            self.owners.contains(owner) || owner.len() + 1 == ACCESS.len() && word.starts_with(ACCESS);
+        let drawn = suffix.len() == 5 && suffix.chars().all(|c| SUFFIX.contains(c)) && known;
         (drawn && allow.has(May::Suffix)).then(|| {
             let owner = self.words.get(owner).map_or(owner, |word| word.text.as_str());
             Word { text: format!("{owner}-?????"), drawn: true }
@@ -210,6 +224,14 @@ impl Dictionary {
     pub(super) fn all_nodes(&self) -> BTreeSet<String> {
         self.nodes.values().flatten().chain(self.addresses.values()).cloned().collect()
     }
+}
+
+/// A uid or revision that no recorded object ever had: a number all the same, in order of first sight.
+fn numbered(word: &str, allow: Allow) -> Option<Word> {
+    let (what, number) = word.split_once('-')?;
+    let allowed = (what == "uid" && allow.has(May::Uid)) || (what == "rv" && allow.has(May::Version));
+    (allowed && number.parse::<u32>().is_ok())
+        .then(|| Word { text: format!("{what}(of no object)"), drawn: false })
 }
 
 /// Whether the server drew the object's name.

@@ -123,6 +123,12 @@ impl Reader {
             out.times.push(Time { seconds: self.clock.golden(seconds), own: seconds, coarse: 0.0 });
             return Some(length);
         }
+        if self.allow.has(May::Moment)
+            && let Some(length) = date(rest)
+        {
+            out.skeleton.push_str("<date>");
+            return Some(length);
+        }
         if rest.starts_with("in ") && self.allow.has(May::PullTime) {
             return pulled(rest, out);
         }
@@ -157,6 +163,14 @@ impl Reader {
         let time = Time { seconds: self.clock.golden(own), own, coarse: unit - 1.0 };
         Some(Text { skeleton: MOMENT.to_string(), times: vec![time], drawn: false })
     }
+}
+
+/// The length of a date as Go prints it (`2026-01-02 03:04:05 +0000 UTC`): recordings keep these as they were, on
+/// clocks that have nothing to do with each other.
+fn date(rest: &str) -> Option<usize> {
+    const SHAPE: &str = "dddd-dd-dd dd:dd:dd +0000 UTC";
+    let fits = |(c, shape): (u8, u8)| if shape == b'd' { c.is_ascii_digit() } else { c == shape };
+    (rest.len() >= SHAPE.len() && rest.bytes().zip(SHAPE.bytes()).all(fits)).then_some(SHAPE.len())
 }
 
 /// A length of time: the same on both clocks.

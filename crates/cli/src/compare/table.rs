@@ -55,13 +55,13 @@ pub(super) const TABLE: &[Row] = &[
     },
     Row {
         may: May::Uid,
-        what: "uid-N, mapped to the object that carries it",
+        what: "uid-N, mapped to the object that carries it; any number, if none does",
         because: "uids are numbered in order of first sight, and simultaneous creations come in either order",
         pair: "s01-missing-tag",
     },
     Row {
         may: May::Version,
-        what: "rv-N, as long as it is a version of the same object",
+        what: "rv-N, as long as it is a version of the same object, or of none that is recorded",
         because: "the store's revision counts every write, and the number of status writes varies",
         pair: "s01-missing-tag",
     },
@@ -85,7 +85,7 @@ pub(super) const TABLE: &[Row] = &[
     },
     Row {
         may: May::Moment,
-        what: "a moment (T+12.3s), within SECONDS_APART on a clock that is aligned at every command",
+        what: "a moment (T+12.3s), within SECONDS_APART on a clock that is aligned at every command; any whole date",
         because: "commands take longer or shorter, and everything after them moves along",
         pair: "s01-missing-tag",
     },

@@ -52,7 +52,7 @@ impl Collector {
 pub(crate) fn skipped(key: &Key) -> bool {
     let system = |name: &str| SYSTEM_NAMESPACES.contains(&name);
     SKIPPED_KINDS.contains(&key.kind.name())
-        || !GROUPS.contains(&key.kind.group())
+        || !(GROUPS.contains(&key.kind.group()) || key.kind.is_defined())
         || system(&key.namespace)
         || (key.kind == Kind::Namespace && system(&key.name))
         || (key.kind == Kind::ConfigMap && &*key.name == "kube-root-ca.crt")

@@ -5,7 +5,10 @@ use kubestep_cluster::{Audit, LogEntry, World};
 use kubestep_lessons::{player::Done, script::Script};
 use kubestep_model::{Event, Instant, Key, Kind, Object};
 use serde_json::{Map, Value, json};
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 /// From a commit to the recorder's watch.
 const SEEN_AFTER: Duration = Duration::from_millis(2);
@@ -162,7 +165,9 @@ fn final_objects(
     seen: &Collector,
     last: &BTreeMap<Key, Value>,
 ) -> Vec<Value> {
+    let defined: BTreeSet<Kind> = last.keys().map(|key| key.kind).filter(|kind| kind.is_defined()).collect();
     let mut objects: Vec<(String, &Object)> = Kind::all()
+        .chain(defined)
         .flat_map(|k| world.store().list(k, None))
         .map(|o| (o.key(), o))
         .filter(|(k, _)| {

@@ -32,6 +32,24 @@ impl Disk {
         self.written.get(path).or_else(|| self.mounted.get(path)).cloned()
     }
 
+    /// What lies in a folder, by name, each once.
+    fn names_in(&self, folder: &str) -> Vec<String> {
+        let folder = format!("{}/", folder.trim_end_matches('/'));
+        let mut names: Vec<String> = Vec::new();
+        let written = self.written.keys().map(|path| &**path);
+        for path in written.chain(self.mounted.keys().map(String::as_str)) {
+            let Some(name) = path.strip_prefix(folder.as_str()).and_then(|rest| rest.split('/').next())
+            else {
+                continue;
+            };
+            if !name.is_empty() && !names.iter().any(|n| n == name) {
+                names.push(name.to_owned());
+            }
+        }
+        names.sort_unstable();
+        names
+    }
+
     pub(super) fn print(&mut self, now: Instant, text: &str) {
         for line in text.strip_suffix('\n').unwrap_or(text).split('\n') {
             self.printed.push_back((now, format!("{line}\n").into()));
@@ -98,6 +116,7 @@ impl Cursor {
                 disk.written.remove(f.as_str());
             }),
             "cat" => self.cat(args, disk, now),
+            "ls" if self.probe => self.ls(args, disk, now),
             "test" | "[" => {
                 let there = |pair: &[String]| {
                     matches!(pair[0].as_str(), "-f" | "-e" | "-s") && disk.read(&pair[1]).is_some()
@@ -108,6 +127,31 @@ impl Cursor {
             _ => return Some(Run::Stays),
         }
         None
+    }
+
+    /// The files of folders that are mounted or written; only these are known.
+    fn ls(&mut self, args: &[String], disk: &mut Disk, now: Instant) {
+        let folders: Vec<&String> = args.iter().filter(|a| !a.starts_with('-')).collect();
+        let many = folders.len() > 1;
+        for (at, folder) in folders.iter().enumerate() {
+            let names = disk.names_in(folder);
+            if names.is_empty() {
+                let text = match disk.read(folder) {
+                    Some(_) => (*folder).clone(),
+                    None => {
+                        self.code = 2;
+                        format!("ls: cannot access '{folder}': No such file or directory")
+                    }
+                };
+                disk.print(now, &text);
+                continue;
+            }
+            if many {
+                let gap = if at > 0 { "\n" } else { "" };
+                disk.print(now, &format!("{gap}{folder}:"));
+            }
+            names.iter().for_each(|name| disk.print(now, name));
+        }
     }
 
     fn cat(&mut self, files: &[String], disk: &mut Disk, now: Instant) {

@@ -35,10 +35,36 @@ fn resource(source: &ResourceMetricSource, reason: &'static str, what: &str) -> 
     Missing { reason, event, error }
 }
 
-fn custom(source: &Value, reason: &'static str, what: &str) -> Missing {
+fn custom(source: &Value, namespace: &str, reason: &'static str, what: &str) -> Missing {
     let name = source["metric"]["name"].as_str().unwrap_or_default();
-    let event = format!("unable to get metric {name}: {NO_CUSTOM_METRICS}");
+    let described = &source["describedObject"];
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let on = if described.is_null() {
+        String::new()
+    } else {
+        format!(" on {} {namespace}/{}", text(&described["kind"]), text(&described["name"]))
+    };
+    let event = format!("unable to get metric {name}{on}: {NO_CUSTOM_METRICS}");
     Missing { reason, error: format!("failed to get {what} metric value: {event}"), event }
+}
+
+/// A label selector as Go prints it.
+fn selector(value: &Value) -> String {
+    if value.is_null() {
+        return "nil".to_owned();
+    }
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let labels = value["matchLabels"].as_object().into_iter().flatten();
+    let labels: String = labels.map(|(key, value)| format!("{key}: {},", text(value))).collect();
+    let demand = |one: &Value| {
+        let values: Vec<String> = one["values"].as_array().into_iter().flatten().map(text).collect();
+        let (key, operator) = (text(&one["key"]), text(&one["operator"]));
+        format!("LabelSelectorRequirement{{Key:{key},Operator:{operator},Values:[{}],}},", values.join(" "))
+    };
+    let demands: String = value["matchExpressions"].as_array().into_iter().flatten().map(demand).collect();
+    format!(
+        "&LabelSelector{{MatchLabels:map[string]string{{{labels}}},MatchExpressions:[]LabelSelectorRequirement{{{demands}}},}}"
+    )
 }
 
 /// Why this metric cannot be had.
@@ -50,15 +76,16 @@ pub(super) fn look_up(spec: &MetricSpec, namespace: &str) -> Missing {
         return resource(source, "FailedGetContainerResourceMetric", "container resource");
     }
     if let Some(source) = &spec.pods {
-        return custom(source, "FailedGetPodsMetric", "pods");
+        return custom(source, namespace, "FailedGetPodsMetric", "pods");
     }
     if let Some(source) = &spec.object {
-        return custom(source, "FailedGetObjectMetric", "object");
+        return custom(source, namespace, "FailedGetObjectMetric", "object");
     }
     if let Some(source) = &spec.external {
         let name = source["metric"]["name"].as_str().unwrap_or_default();
+        let selector = selector(&source["metric"]["selector"]);
         let event = format!(
-            "unable to get external metric {namespace}/{name}/nil: unable to fetch metrics from external metrics API: the server could not find the requested resource (get {name}.external.metrics.k8s.io)"
+            "unable to get external metric {namespace}/{name}/{selector}: unable to fetch metrics from external metrics API: the server could not find the requested resource (get {name}.external.metrics.k8s.io)"
         );
         let error = format!(
             "failed to get {name} external metric value: failed to get {name} external metric: {event}"

@@ -172,7 +172,7 @@ impl Agent for Scheduler {
         "kube-scheduler".into()
     }
     fn event_source(&self) -> (String, String) {
-        ("default-scheduler".into(), String::new())
+        ("default-scheduler".into(), "default-scheduler-vm".into())
     }
     fn on(&mut self, cx: &mut AgentCx<'_, Timer>, input: Input<Timer>) {
         match input {

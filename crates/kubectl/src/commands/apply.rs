@@ -203,7 +203,7 @@ pub(super) fn reading(key: &Key) -> String {
 }
 
 /// What is wrong with a name, as the client sees it before it asks.
-fn name_fault(name: &str) -> Option<String> {
+pub(super) fn name_fault(name: &str) -> Option<String> {
     if name.is_empty() {
         return Some("resource name may not be empty".to_owned());
     }

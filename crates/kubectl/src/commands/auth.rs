@@ -43,13 +43,15 @@ const URL_VERBS: &[&str] = &["get", "put", "post", "head", "options", "delete", 
 
 pub(super) fn can_i(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     if args.on("list") {
+        if !args.words.is_empty() {
+            return Err(kc.fail("list option must be specified with no arguments"));
+        }
         return rules::list(kc, args.on("no-headers"));
     }
     let (verb, resource) = match args.words.as_slice() {
         [verb, resource] | [verb, resource, _] => (verb.as_str(), resource.as_str()),
         _ => {
-            let text = "you must specify two arguments: verb resource or verb resource/resourceName.";
-            return Err(kc.usage(&args.path, text));
+            return Err(kc.fail("you must specify two arguments: verb resource or verb resource/resourceName.\nSee 'kubectl auth can-i -h' for help and examples."));
         }
     };
     if resource.starts_with('/') {

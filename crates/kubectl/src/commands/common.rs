@@ -115,7 +115,8 @@ pub(super) fn say(kc: &mut Kc<'_>, format: &Format, object: &Object, done: &str,
 
 /// Prints what was done to an object.
 pub(super) fn said(kc: &mut Kc<'_>, key: &Key, done: &str, dry: DryRun) {
-    let name = qualified(key.kind, &key.name);
+    let known = if key.name.is_empty() { "<unknown>" } else { &*key.name };
+    let name = qualified(key.kind, known);
     let end = u32::try_from(name.len()).unwrap_or(0);
     let span = Span { start: 0, end, means: Sense::Object(key.clone()) };
     kc.print(Stream::Out, format!("{name} {done}{}\n", dry.suffix()), vec![span]);

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 /// The names of the one cluster, its one user and their context.
 const CLUSTER: &str = "kubestep";
 const USER: &str = "kubernetes-admin";
-const CONTEXT: &str = "kubernetes-admin@kubestep";
+pub(super) const CONTEXT: &str = "kubernetes-admin@kubestep";
 
 pub(super) const NONE: &[Flag] = &[];
 pub(super) const VIEW: &[Flag] = &[
@@ -69,6 +69,10 @@ pub(super) const CONTEXTS: &[Flag] = &[OUTPUT, flag("no-headers", Takes::Bool)];
 
 pub(super) fn contexts(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     if let Some(name) = args.words.iter().find(|w| *w != CONTEXT) {
+        let heads = "CURRENT   NAME   CLUSTER   AUTHINFO   NAMESPACE\n";
+        if !args.on("no-headers") && args.text_or_empty("output").is_empty() {
+            kc.out(heads);
+        }
         return Err(kc.fail(format!("context {name} not found")));
     }
     match args.text_or_empty("output") {
@@ -104,8 +108,9 @@ pub(super) fn use_context(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
         }
         [name] => Err(kc.fail(format!("no context exists with the name: \"{name}\""))),
         words => {
-            let text = format!("unexpected args: [{}]", words.join(" "));
-            Err(kc.usage(&args.path, &text))
+            let text = format!("Unexpected args: [{}]", words.join(" "));
+            kc.out("Usage:\n  kubectl config use-context CONTEXT_NAME [options]\n");
+            Err(kc.fail(text))
         }
     }
 }
@@ -118,7 +123,7 @@ pub(super) fn set_context(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     let named = match args.words.as_slice() {
         [] if args.on("current") => true,
         [name] => name == CONTEXT,
-        _ => return Err(kc.usage(&args.path, "you must specify a non-empty context name or --current")),
+        _ => return Err(kc.fail("you must specify a non-empty context name or --current")),
     };
     if !named {
         return Err(kc.not_done("a second context"));

@@ -86,11 +86,8 @@ pub(super) fn how(kc: &mut Kc<'_>, args: &Args) -> Flow<How> {
     }
     let selecting =
         !args.text_or_empty("selector").is_empty() || !args.text_or_empty("field-selector").is_empty();
-    if args.on("all") && !args.text_or_empty("selector").is_empty() {
-        return Err(kc.fail("cannot set --all and --selector at the same time"));
-    }
     if args.on("all") && selecting {
-        return Err(kc.fail("cannot set --all and --field-selector at the same time"));
+        return Err(kc.fail("setting 'all' parameter but found a non empty selector. "));
     }
     if force && grace > 0 {
         return Err(kc.fail("--force and --grace-period greater than 0 cannot be specified together"));

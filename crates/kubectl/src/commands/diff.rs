@@ -38,10 +38,10 @@ pub(super) const FLAGS: &[Flag] = &[
 pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     if !args.words.is_empty() {
         let words = args.words.join(" ");
-        return Err(kc.usage(&args.path, &format!("Unexpected args: [{words}]")));
+        return Err(wrong(kc.usage(&args.path, &format!("Unexpected args: [{words}]"))));
     }
     if args.all("filename").is_empty() {
-        return Err(kc.fail("must specify one of -f and -k"));
+        return Err(wrong(kc.fail("must specify one of -f and -k")));
     }
     let mut differs = false;
     let mut text = String::new();

@@ -41,6 +41,9 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
         return Err(kc.not_done(&format!("explain --output={output}")));
     }
     let (kind, path) = split(kc, word)?;
+    if word.trim_end_matches('.').contains("..") {
+        return Err(kc.fail("invalid jsonpath syntax, first node must be field node"));
+    }
     if kind.is_defined() {
         return explain_defined::explain(kc, args, kind, &path);
     }
@@ -49,7 +52,10 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     let kind = older.unwrap_or(kind);
     let version = kind.api_version();
     if !asked.is_empty() && asked != version {
-        return Err(kc.fail(format!("couldn't find resource for \"{asked}, Kind={}\"", kind.name())));
+        let slash = if asked.contains('/') { "" } else { "/" };
+        return Err(
+            kc.fail(format!("couldn't find resource for \"{slash}{asked}, Resource={}\"", kind.resource()))
+        );
     }
     let levels = match (args.on("recursive"), deepest) {
         (false, _) => 1,

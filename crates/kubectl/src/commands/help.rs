@@ -8,8 +8,12 @@ use crate::{
 use kubestep_model::arrange::Arrange;
 
 /// Help without a command.
-pub(super) fn top(kc: &mut Kc<'_>, entries: &[Entry]) {
-    kc.out(format!("kubectl asks the cluster and changes what it is to be.\n\nCommands:\n{}\nUsage:\n  kubectl [flags] [options]\n", list(entries)));
+pub(super) fn top(kc: &mut Kc<'_>, entries: &[Entry], asked: bool) {
+    let text = format!(
+        "kubectl asks the cluster and changes what it is to be.\n\nCommands:\n{}\nUsage:\n  kubectl [flags] [options]\n",
+        list(entries)
+    );
+    if asked { kc.out(text) } else { kc.err(text) }
 }
 
 fn list(entries: &[Entry]) -> String {

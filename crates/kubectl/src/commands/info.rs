@@ -20,6 +20,9 @@ pub(super) const SERVER: &str = "https://127.0.0.1:6443";
 pub(super) const VERSION_FLAGS: &[Flag] = &[OUTPUT, flag("client", Takes::Bool)];
 
 pub(super) fn version(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
+    if !args.words.is_empty() {
+        return Err(kc.fail(format!("extra arguments: [{}]", args.words.join(" "))));
+    }
     let client = json!({
         "buildDate": "1970-01-01T00:00:00Z", "compiler": "gc", "gitCommit": "0000000000000000000000000000000000000000",
         "gitTreeState": "clean", "gitVersion": VERSION, "goVersion": "go1.26.8", "major": "1", "minor": "37",
@@ -51,10 +54,7 @@ pub(super) fn version(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
 
 pub(super) const CLUSTER_FLAGS: &[Flag] = &[];
 
-pub(super) fn cluster(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
-    if let Some(word) = args.words.first() {
-        return Err(kc.usage(&args.path, &format!("unknown command \"{word}\"")));
-    }
+pub(super) fn cluster(kc: &mut Kc<'_>, _: &Args) -> Flow<i32> {
     kc.out(format!(
         "Kubernetes control plane is running at {SERVER}\n\nTo further debug and diagnose cluster problems, use 'kubectl cluster-info dump'.\n"
     ));
@@ -277,6 +277,11 @@ pub(super) fn resources(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
         return Err(kc.usage(&args.path, &format!("unexpected arguments: [{words}]")));
     }
     let output = args.text_or_empty("output");
+    if !matches!(output, "" | "wide" | "name" | "json" | "yaml" | "kyaml") {
+        return Err(kc.fail(format!(
+            "unable to match a printer suitable for the output format \"{output}\", allowed formats are: json,kyaml,name,wide,yaml"
+        )));
+    }
     if !matches!(output, "" | "wide" | "name") {
         return Err(kc.not_done(&format!("api-resources -o {output}")));
     }
@@ -364,6 +369,9 @@ pub(super) const TOP_FLAGS: &[Flag] = &[
     args::short("all-namespaces", 'A', Takes::Bool),
 ];
 
-pub(super) fn top(kc: &mut Kc<'_>, _: &Args) -> Flow<i32> {
+pub(super) fn top(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
+    if !args.words.is_empty() && !args.text_or_empty("selector").is_empty() {
+        return Err(kc.fail("only one of NAME or selector can be provided"));
+    }
     Err(kc.fail("Metrics API not available"))
 }

@@ -44,21 +44,13 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
         ([_, container], _) => container.clone(),
         _ => args.text_or_empty("container").to_owned(),
     };
-    if args.on("all-containers") && !container.is_empty() {
-        return Err(
-            kc.fail(format!("--all-containers=true should not be specified with container name {container}"))
-        );
-    }
-    if args.has("since") && args.has("since-time") {
-        return Err(kc.fail("at most one of `sinceTime` or `sinceSeconds` may be specified"));
-    }
     if args.has("since-time") && Time::parse(args.text_or_empty("since-time")).is_none() {
         let text = args.text_or_empty("since-time");
         return Err(kc.fail(format!(
             "parsing time \"{text}\" as \"2006-01-02T15:04:05Z07:00\": cannot parse \"{text}\" as \"2006\""
         )));
     }
-    let pods = pods_of(kc, args, selector)?;
+    let pods = pods_of(kc, args, selector, wrong(args, &container))?;
     let prefix = args.on("prefix") || args.on("all-pods");
     let tail =
         args.int("tail").filter(|t| *t >= 0).or((!selector.is_empty() && !args.has("tail")).then_some(10));
@@ -105,13 +97,27 @@ struct Reader {
     ended: bool,
 }
 
+/// What does not go together. Upstream says so when it has found what is asked about: LogsOptions.Validate.
+fn wrong(args: &Args, container: &str) -> Option<String> {
+    if args.on("all-containers") && !container.is_empty() {
+        return Some(format!(
+            "--all-containers=true should not be specified with container name {container}"
+        ));
+    }
+    (args.has("since") && args.has("since-time"))
+        .then(|| "at most one of `sinceTime` or `sinceSeconds` may be specified".to_owned())
+}
+
 /// The pods whose logs are wanted.
-fn pods_of(kc: &mut Kc<'_>, args: &Args, selector: &str) -> Flow<Vec<Arc<Pod>>> {
+fn pods_of(kc: &mut Kc<'_>, args: &Args, selector: &str, wrong: Option<String>) -> Flow<Vec<Arc<Pod>>> {
     if !selector.is_empty() {
         let select = Select { words: vec!["pods".into()], labels: selector.to_owned(), ..Select::default() };
         let found = select::find(kc, &select)?;
         if let Some(fault) = Fault::all(found.faults) {
             return Err(kc.fault(&fault));
+        }
+        if let Some(wrong) = wrong {
+            return Err(kc.fail(wrong));
         }
         if found.infos.is_empty() {
             kc.err(format!("No resources found in {} namespace.\n", kc.namespace));
@@ -120,6 +126,9 @@ fn pods_of(kc: &mut Kc<'_>, args: &Args, selector: &str) -> Flow<Vec<Arc<Pod>>> 
         return Ok(found.infos.into_iter().filter_map(pod).collect());
     }
     let word = args.words[0].as_str();
+    if word.contains('/') {
+        common::or_stop(kc, select::pair(word))?;
+    }
     let (kind, name) =
         word.split_once('/').map_or((Ok(Kind::Pod), word), |(k, n)| (resources::resolve(k), n));
     let kind = common::or_stop(kc, kind)?;
@@ -135,6 +144,9 @@ fn pods_of(kc: &mut Kc<'_>, args: &Args, selector: &str) -> Flow<Vec<Arc<Pod>>> 
         }
         Err(fault) => return Err(kc.fault(&fault)),
     };
+    if let Some(wrong) = wrong {
+        return Err(kc.fail(wrong));
+    }
     if let Object::Pod(pod) = object {
         return Ok(vec![pod]);
     }

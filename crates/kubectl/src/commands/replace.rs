@@ -1,6 +1,7 @@
 //! `kubectl replace -f`, with and without `--force`.
 
 use super::{
+    apply,
     common::{
         self, DRY_RUN, DryRun, FIELD_MANAGER, FILENAME, KUSTOMIZE, OUTPUT, RECURSIVE, TEMPLATE, VALIDATE,
     },
@@ -95,6 +96,9 @@ fn put(kc: &mut Kc<'_>, manifest: &Manifest, how: &How<'_>) -> Flow<Result<(), F
         };
     }
     let replacing = |status: Status| Fault::from(status).when("replacing", &manifest.source);
+    if let Some(why) = apply::name_fault(&key.name) {
+        return Ok(Err(Fault::Text(why).when("replacing", &manifest.source)));
+    }
     let subresource = match part::named(kc, key.kind, how.part)? {
         Ok(subresource) => subresource,
         Err(status) => return Ok(Err(replacing(status))),

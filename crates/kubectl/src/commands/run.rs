@@ -4,13 +4,16 @@ use super::common::{self, DRY_RUN, DryRun, FIELD_MANAGER, OUTPUT, TEMPLATE};
 use crate::{
     args::{Args, Flag, Takes, flag, not_done, short},
     fault::Fault,
+    image,
     kc::{Flow, Kc},
     output::format::Format,
 };
 use kubestep_model::{
     Body, Key, Kind, Verb,
     patch::{json_patch, merge_patch, strategic_merge_patch, with_last_applied},
-    schema, yaml,
+    schema,
+    text::go,
+    yaml,
 };
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -119,6 +122,10 @@ fn objects(args: &Args) -> Result<Vec<(Kind, Value)>, Fault> {
     if image.is_empty() {
         return wrong("--image is required");
     }
+    if !image::is_reference(image) {
+        let why = format!("invalid image name {}: invalid reference format", go::quote(image));
+        return Err(Fault::Text(why));
+    }
     let (annotations, _) = common::parse_pairs(args.all("annotations"), "annotations", false)?;
     let given = labels(args.text_or_empty("labels"))?;
     let labels =
@@ -126,7 +133,11 @@ fn objects(args: &Args) -> Result<Vec<(Kind, Value)>, Fault> {
     let restart = match args.text("restart").unwrap_or("Always") {
         "" => "Always",
         policy @ ("Always" | "OnFailure" | "Never") => policy,
-        other => return wrong(&format!("invalid restart policy: {other}")),
+        other => {
+            return wrong(&format!(
+                "invalid restart policy: {other}, valid values are: Always, OnFailure, Never"
+            ));
+        }
     };
     let pull = args.text_or_empty("image-pull-policy");
     if !matches!(pull, "" | "Always" | "IfNotPresent" | "Never") {

@@ -57,7 +57,12 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
         args.span("timeout").unwrap_or(Duration::from_secs(30))
     };
     let end = kc.now() + timeout;
-    let select = Select { types_alone: args.on("all"), ..Select::from(args, &args.words) };
+    let every = args.on("all");
+    let select = Select {
+        types_alone: every,
+        all: every && !args.words.is_empty(),
+        ..Select::from(args, &args.words)
+    };
     if goals.iter().any(|g| matches!(g, Goal::Created)) {
         until_there(kc, &select, end)?;
     }

@@ -50,7 +50,9 @@ impl Format {
                 if text.is_empty() {
                     return Err(kc.fail("template format specified but no template given"));
                 }
-                match Template::parse(text) {
+                let strict =
+                    args.has("allow-missing-template-keys") && !args.on("allow-missing-template-keys");
+                match Template::parse(text).map(|template| template.strict(strict)) {
                     Ok(template) if name == "jsonpath" => Ok(Format::JsonPath(template)),
                     Ok(template) => Ok(Format::JsonPathAsJson(template)),
                     Err(why) => Err(kc.fail(format!("error parsing jsonpath {text}, {why}"))),
@@ -59,6 +61,11 @@ impl Format {
             ("custom-columns", rest) if tables => {
                 let text = rest.or(args.text("template")).unwrap_or_default();
                 Columns::parse(text).map(Format::Columns).map_err(|why| kc.fail(why))
+            }
+            ("go-template" | "template", rest)
+                if rest.or(args.text("template")).unwrap_or_default().is_empty() =>
+            {
+                Err(kc.fail("template format specified but no template given"))
             }
             (name, _) if TEMPLATES.contains(&name) => Err(kc.not_done(&format!("-o {name}"))),
             ("kyaml" | "jsonpath-file", _) => Err(kc.not_done(&format!("-o {name}"))),

@@ -3,6 +3,7 @@
 mod eval;
 mod parse;
 
+use eval::How;
 use serde_json::Value;
 
 /// What stands between braces, step by step.
@@ -54,18 +55,25 @@ enum Piece {
 pub struct Template {
     raw: String,
     pieces: Vec<Piece>,
+    strict: bool,
 }
 
 impl Template {
     /// Reads a template. Errors: in upstream's words.
     pub fn parse(text: &str) -> Result<Template, String> {
-        Ok(Template { raw: text.to_owned(), pieces: parse::pieces(text)? })
+        Ok(Template { raw: text.to_owned(), pieces: parse::pieces(text)?, strict: false })
+    }
+
+    /// The same; a field that is nowhere is an error. Upstream: `--allow-missing-template-keys=false`.
+    #[must_use]
+    pub fn strict(self, strict: bool) -> Template {
+        Template { strict, ..self }
     }
 
     /// All values that each part of the template finds, part by part.
     pub fn find(&self, data: &Value) -> Result<Vec<Vec<Value>>, String> {
         let mut found = Vec::new();
-        eval::pieces(&self.pieces, data, &mut found)?;
+        eval::pieces(&self.pieces, data, How { strict: self.strict }, &mut found)?;
         Ok(found
             .into_iter()
             .map(|part| part.into_iter().map(std::borrow::Cow::into_owned).collect())
@@ -75,12 +83,12 @@ impl Template {
     /// The template's text with what it finds in it.
     pub fn print(&self, data: &Value) -> Result<String, String> {
         let mut found = Vec::new();
-        eval::pieces(&self.pieces, data, &mut found).map_err(|why| {
+        eval::pieces(&self.pieces, data, How { strict: self.strict }, &mut found).map_err(|why| {
             format!(
-                "error executing jsonpath {}: Error executing template: {why}. Printing more information for debugging the template:\n\ttemplate was:\n\t\t{}\n\tobject given to jsonpath engine was:\n\t\t{}\n\n",
+                "error executing jsonpath {}: Error executing template: {why}. Printing more information for debugging the template:\n\ttemplate was:\n\t\t{}\n\tobject given to jsonpath engine was:\n\t\t{}\n\n\n",
                 kubestep_model::text::go::quote(&self.raw),
                 self.raw,
-                super::go_print(data),
+                super::go_syntax(data),
             )
         })?;
         let part = |part: &Vec<std::borrow::Cow<'_, Value>>| {
@@ -178,6 +186,13 @@ mod tests {
         }
         assert!(run("{.items[9]}").unwrap_err().contains("array index out of bounds: index 9, length 3"));
         assert!(run("{end}").unwrap_err().contains("not in range, nothing to end"));
+        assert!(run("{.items[9]}").unwrap_err().contains(
+            "was:\n\t\tmap[string]interface {}{\"items\":[]interface {}{map[string]interface {}{\"n\":1, \"name\":\"one\", "
+        ));
+        let strict =
+            |text: &str| Template::parse(text).map(|t| t.strict(true).print(&json!({"a": [{"b": 1}, {}]})));
+        assert_eq!(strict("{.a[*].b}"), Ok(Ok("1".to_owned())), "found somewhere");
+        assert!(strict("{.a[*].c}").unwrap().unwrap_err().contains("template: c is not found. Printing"));
         let deep = "{range .a}".repeat(10_000);
         assert!(run(&deep).is_err());
         let nested = format!("{{{}", "[?(@".repeat(10_000));

@@ -14,7 +14,7 @@ pub struct Explained {
     pub inner: &'static str,
     /// What it holds, as `[]Container`, `integer`, `map[string]string`.
     pub holds: String,
-    /// Whether Go always writes it, which upstream's schema calls required.
+    /// Whether upstream's schema calls it required.
     pub required: bool,
     /// The fields of what it holds, by name.
     pub fields: Vec<Explained>,
@@ -40,7 +40,7 @@ pub fn explain(
         let Some((owner, field)) = owner.and_then(|d| Some((d.name, d.field(name)?))) else {
             return Some(Err((*name).to_owned()));
         };
-        found = (field.name, required(field), owner);
+        found = (field.name, required(owner, field), owner);
         ty = field.ty.clone();
     }
     let (name, required, owner) = found;
@@ -70,8 +70,14 @@ fn inner(ty: &Type) -> &'static str {
     }
 }
 
-fn required(field: &Field) -> bool {
-    field.omit == Omit::Never
+/// Fields of which upstream's schema says the opposite of what Go's tags let one expect: a type and its fields a line.
+/// Upstream: api/openapi-spec/v3 (v1.37).
+const OTHERWISE: &str = include_str!("required.txt");
+
+fn required(owner: &str, field: &Field) -> bool {
+    let line = OTHERWISE.lines().find_map(|line| line.strip_prefix(owner)?.strip_prefix(' '));
+    let otherwise = line.is_some_and(|names| names.split(' ').any(|name| name == field.name));
+    (field.omit == Omit::Never) != otherwise
 }
 
 /// What upstream guesses of a type. Upstream: explain/v2, typeGuess.
@@ -105,7 +111,7 @@ fn fields(ty: &Type, levels: usize, above: &mut Vec<&'static str>) -> Vec<Explai
             owner: declared.name,
             inner: inner(&field.ty),
             holds: holds(&field.ty),
-            required: required(field),
+            required: required(declared.name, field),
             fields: fields(&field.ty, levels - 1, above),
         })
         .collect();
@@ -126,6 +132,10 @@ mod tests {
         let field = |name: &str| spec.fields.iter().find(|f| f.name == name).unwrap();
         assert_eq!(field("replicas").holds, "integer");
         assert!(field("template").required && !field("replicas").required);
+        let backend = explain("networking.k8s.io/v1", "Ingress", &["spec", "defaultBackend", "resource"], 1);
+        let backend = backend.unwrap().unwrap();
+        let needed: Vec<&str> = backend.fields.iter().filter(|f| f.required).map(|f| f.name).collect();
+        assert_eq!(needed, ["kind", "name"], "apiGroup is written always, and may be left out");
         let containers = of(&["spec", "template", "spec", "containers"]).unwrap();
         assert_eq!(containers.holds, "[]Container");
         assert!(containers.fields.iter().any(|f| f.name == "image" && f.holds == "string"));

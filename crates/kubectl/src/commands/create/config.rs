@@ -233,7 +233,7 @@ pub(super) fn tls(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     let mut data = Map::new();
     for (field, path, what) in [("tls.crt", cert, "certificate"), ("tls.key", key, "key")] {
         let Some(text) = kc.file(path) else {
-            return Err(kc.fail(format!("open {path}: no such file or directory")));
+            return Err(kc.fail(format!("Cannot read file {path}, open {path}: no such file or directory")));
         };
         if !text.contains("-----BEGIN ") {
             return Err(kc.fail(format!("tls: failed to find any PEM data in {what} input")));

@@ -2,7 +2,7 @@
 
 use super::make::{created, flags, name, required};
 use crate::{
-    args::{Args, Flag, Takes, flag, not_done},
+    args::{Args, Flag, Takes, flag},
     kc::{Flow, Kc, Stop},
     resources,
 };
@@ -47,7 +47,7 @@ pub(super) const CLUSTER_ROLE: &[Flag] = flags![
     flag("resource", Takes::List),
     flag("resource-name", Takes::Each),
     flag("non-resource-url", Takes::List),
-    not_done("aggregation-rule", Takes::List),
+    flag("aggregation-rule", Takes::List),
 ];
 
 fn once(list: &[String]) -> Vec<String> {
@@ -171,6 +171,18 @@ pub(super) fn role(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
 pub(super) fn cluster_role(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     let name = name(kc, args)?;
     let (verbs, targets, urls) = (verbs(args), targets(args), once(args.all("non-resource-url")));
+    if !args.all("aggregation-rule").is_empty() {
+        if !(verbs.is_empty()
+            && targets.is_empty()
+            && urls.is_empty()
+            && args.all("resource-name").is_empty())
+        {
+            return Err(kc.fail(
+                "aggregation rule must be specified without nonResourceURLs, verbs, resources or resourceNames",
+            ));
+        }
+        return aggregated(kc, args, name);
+    }
     if verbs.is_empty() {
         return Err(kc.fail("at least one verb must be specified"));
     }
@@ -199,6 +211,23 @@ pub(super) fn cluster_role(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
         rules.push(json!({ "verbs": verbs, "nonResourceURLs": urls }));
     }
     let value = json!({ "metadata": { "name": name }, "rules": rules });
+    created(kc, args, Kind::other(GROUP, "ClusterRole"), value, "")
+}
+
+/// A cluster role that is made of others. Upstream: CreateClusterRoleOptions, AggregationRule.
+fn aggregated(kc: &mut Kc<'_>, args: &Args, name: String) -> Flow<i32> {
+    let mut labels = serde_json::Map::new();
+    for pair in args.all("aggregation-rule") {
+        let Some((key, value)) = pair.split_once('=') else {
+            let given = kubestep_model::text::go::quote(&args.all("aggregation-rule").join(","));
+            return Err(kc.fail(format!(
+                "invalid argument {given} for \"--aggregation-rule\" flag: {pair} must be formatted as key=value\nSee 'kubectl create clusterrole --help' for usage."
+            )));
+        };
+        labels.insert(key.to_owned(), json!(value));
+    }
+    let rule = json!({ "clusterRoleSelectors": [{ "matchLabels": labels }] });
+    let value = json!({ "aggregationRule": rule, "metadata": { "name": name }, "rules": null });
     created(kc, args, Kind::other(GROUP, "ClusterRole"), value, "")
 }
 

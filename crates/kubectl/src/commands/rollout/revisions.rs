@@ -52,6 +52,20 @@ fn template(revision: &ControllerRevision) -> PodTemplateSpec {
     serde_json::from_value(value).unwrap_or_default()
 }
 
+/// The object as it was with a revision: what is not of the template is as it is now.
+/// Upstream: applyStatefulSetHistory, applyDaemonSetHistory.
+fn as_of(object: &Object, revision: &ControllerRevision) -> Value {
+    let mut value = object.to_value();
+    let mut template = revision.data.pointer("/spec/template").cloned().unwrap_or_default();
+    if let Some(fields) = template.as_object_mut() {
+        fields.remove("$patch");
+    }
+    if let Some(place) = value.pointer_mut("/spec/template") {
+        *place = template;
+    }
+    value
+}
+
 /// `kubectl rollout history` of one object.
 pub(super) fn show(kc: &mut Kc<'_>, format: &Format, info: &Info, revision: i64) -> Flow<Result<(), Fault>> {
     let all = of(kc, &info.object)?;
@@ -67,7 +81,7 @@ pub(super) fn show(kc: &mut Kc<'_>, format: &Format, info: &Info, revision: i64)
         if at > 0 && *format == Format::Yaml {
             kc.out("---\n");
         }
-        format.print(kc, &found.to_object().to_value(), true)?;
+        format.print(kc, &as_of(&info.object, found), true)?;
     }
     Ok(Ok(()))
 }

@@ -2,7 +2,8 @@
 
 use super::{NO_RESOURCES, find, fits, patch_pod_specs, selected};
 use crate::{
-    args::{Args, Flag, Takes, flag, not_done, short},
+    args::{Args, Flag, Takes, flag, short},
+    base64,
     commands::common::{
         ALL, DRY_RUN, FIELD_MANAGER, FILENAME, KUSTOMIZE, OUTPUT, RECURSIVE, SELECTOR, TEMPLATE,
     },
@@ -11,10 +12,11 @@ use crate::{
     select::{self, Found, Select},
 };
 use kubestep_model::{
-    Container, EnvVar, Object,
+    Container, EnvVar, Key, Kind, Object,
     text::{go::quote, names},
 };
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 pub(in crate::commands) const FLAGS: &[Flag] = &[
     FILENAME,
@@ -34,7 +36,7 @@ pub(in crate::commands) const FLAGS: &[Flag] = &[
     flag("from", Takes::Text),
     flag("keys", Takes::List),
     flag("prefix", Takes::Text),
-    not_done("resolve", Takes::Bool),
+    flag("resolve", Takes::Bool),
     crate::commands::common::LOCAL,
     KUSTOMIZE,
 ];
@@ -71,7 +73,7 @@ pub(in crate::commands) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     let found = find(kc, args, resources)?;
     let pattern = args.text("containers").unwrap_or("*").to_owned();
     if args.on("list") {
-        list(kc, &found, &pattern);
+        list(kc, &found, &pattern, args.on("resolve"))?;
         return Ok(0);
     }
     for info in &found.infos {
@@ -184,7 +186,7 @@ fn from(kc: &mut Kc<'_>, args: &Args) -> Flow<Vec<EnvVar>> {
     Ok(variables)
 }
 
-fn list(kc: &mut Kc<'_>, found: &Found, pattern: &str) {
+fn list(kc: &mut Kc<'_>, found: &Found, pattern: &str, resolve: bool) -> Flow<()> {
     for info in &found.infos {
         let mut object = info.object.clone();
         let Ok(spec) = super::read_pod_spec(&mut object) else { continue };
@@ -193,15 +195,75 @@ fn list(kc: &mut Kc<'_>, found: &Found, pattern: &str) {
         {
             let mut text =
                 format!("# {} {}, container {}\n", info.key.kind.name(), info.key.name, container.name);
+            let mut unresolved: BTreeMap<String, Vec<&str>> = BTreeMap::new();
             for variable in &container.env {
-                text += &match &variable.value_from {
-                    None => format!("{}={}\n", variable.name, variable.value),
-                    Some(from) => format!("# {} from {}\n", variable.name, reference(from)),
+                let Some(from) = &variable.value_from else {
+                    text += &format!("{}={}\n", variable.name, variable.value);
+                    continue;
                 };
+                if resolve {
+                    match value_of(kc, &info.object, from)? {
+                        Ok(value) => {
+                            text += &format!("{}={value}\n", variable.name);
+                            continue;
+                        }
+                        Err(why) => unresolved.entry(why).or_default().push(&variable.name),
+                    }
+                }
+                text += &format!("# {} from {}\n", variable.name, reference(from));
             }
             kc.out(text);
+            let mut told: Vec<String> = Vec::new();
+            for (why, names) in unresolved {
+                told.push(format!("error retrieving reference for {}: {why}\n", names.join(", ")));
+            }
+            told.sort_unstable();
+            kc.err(told.concat());
         }
     }
+    Ok(())
+}
+
+/// What a reference stands for. Upstream: GetEnvVarRefValue.
+fn value_of(kc: &mut Kc<'_>, object: &Object, from: &Value) -> Flow<Result<String, String>> {
+    let text = |pointer: &str| from.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
+    if from.get("fieldRef").is_some() {
+        return Ok(field(object, &text("/fieldRef/fieldPath")));
+    }
+    let (kind, part, what) = if from.get("configMapKeyRef").is_some() {
+        (Kind::ConfigMap, "configMapKeyRef", "config map")
+    } else if from.get("secretKeyRef").is_some() {
+        (Kind::Secret, "secretKeyRef", "secret")
+    } else {
+        return Ok(Err("Kubestep does not do this".to_owned()));
+    };
+    let (name, key) = (text(&format!("/{part}/name")), text(&format!("/{part}/key")));
+    let held = match kc.get(Key::new(kind, kc.namespace.clone(), name.as_str()))? {
+        Ok(Object::ConfigMap(map)) => map.data.get(&key).cloned(),
+        Ok(Object::Secret(secret)) => secret.data.get(&key).map(|held| base64::text(held)),
+        Ok(_) => None,
+        Err(status) => return Ok(Err(status.message)),
+    };
+    Ok(held.ok_or_else(|| format!("key {key} not found in {what} {name}")))
+}
+
+/// A field of an object's metadata. Upstream: fieldpath.ExtractFieldPathAsString.
+fn field(object: &Object, path: &str) -> Result<String, String> {
+    let meta = object.meta();
+    Ok(match path {
+        "metadata.name" => meta.name.to_string(),
+        "metadata.namespace" => meta.namespace.to_string(),
+        "metadata.uid" => meta.uid.to_string(),
+        "metadata.labels" | "metadata.annotations" => {
+            let value = object.to_value();
+            let map = value.pointer(&format!("/{}", path.replace('.', "/"))).and_then(Value::as_object);
+            let line = |(key, value): (&String, &Value)| {
+                format!("{key}={}", quote(value.as_str().unwrap_or_default()))
+            };
+            map.into_iter().flatten().map(line).collect::<Vec<_>>().join("\n")
+        }
+        _ => return Err(format!("unsupported fieldPath: {path}")),
+    })
 }
 
 /// Upstream: GetEnvVarRefString.

@@ -1,6 +1,6 @@
 //! `kubectl set image`.
 
-use super::{NO_RESOURCES, find, patch_pod_specs};
+use super::{find, patch_pod_specs};
 use crate::{
     args::{Args, Flag, Takes, flag},
     commands::common::{
@@ -32,17 +32,10 @@ pub(in crate::commands) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     let split = common::resources_and_pairs(&args.words, "image");
     let (resources, pairs) = common::or_stop(kc, split)?;
     let (images, _) = common::or_stop(kc, common::parse_pairs(&pairs, "image", false))?;
-    let found = if resources.is_empty() && args.all("filename").is_empty() {
-        None
-    } else {
-        Some(find(kc, args, &resources)?)
-    };
+    let found = find(kc, args, &resources)?;
     let mut faults = Vec::new();
     if args.on("all") && !args.text_or_empty("selector").is_empty() {
         faults.push(Fault::Text("cannot set --all and --selector at the same time".into()));
-    }
-    if found.is_none() {
-        faults.push(Fault::Text(NO_RESOURCES.into()));
     }
     if images.is_empty() {
         faults.push(Fault::Text("at least one image update is required".into()));
@@ -54,7 +47,7 @@ pub(in crate::commands) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
         return Err(kc.fault(&fault));
     }
     let what = ("image updated", "failed to patch image update to pod template: ");
-    patch_pod_specs(kc, args, found.unwrap_or_default(), what, |spec, faults| {
+    patch_pod_specs(kc, args, found, what, |spec, faults| {
         set(spec, &images, faults);
         Ok(())
     })

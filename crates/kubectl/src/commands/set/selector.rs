@@ -2,7 +2,7 @@
 
 use crate::{
     args::{Args, Flag, Takes, flag, not_done, short},
-    commands::common::{self, DRY_RUN, DryRun, FIELD_MANAGER, FILENAME, OUTPUT, RECURSIVE, TEMPLATE},
+    commands::common::{self, DRY_RUN, DryRun, FIELD_MANAGER, FILENAME, LOCAL, OUTPUT, RECURSIVE, TEMPLATE},
     fault::Fault,
     kc::{Flow, Kc},
     output::format::Format,
@@ -27,7 +27,7 @@ pub(in crate::commands) const FLAGS: &[Flag] = &[
     flag("show-managed-fields", Takes::Bool),
     flag("allow-missing-template-keys", Takes::Bool),
     not_done("resource-version", Takes::Text),
-    not_done("local", Takes::Bool),
+    LOCAL,
 ];
 
 pub(in crate::commands) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
@@ -41,7 +41,8 @@ pub(in crate::commands) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     };
     let labels = equalities(&selector);
     let select = Select { types_alone: args.on("all"), all: false, ..Select::from(args, words) };
-    let found = select::find(kc, &select)?;
+    let local = args.on("local");
+    let found = if local { super::find(kc, args, words)? } else { select::find(kc, &select)? };
     common::each(kc, found, |kc, info| {
         let Object::Service(service) = &info.object else {
             return Ok(Err(Fault::Text("setting a selector is only supported for Services".into())));
@@ -52,7 +53,7 @@ pub(in crate::commands) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
         let mut after = service.clone();
         Arc::make_mut(&mut after).spec.selector.clone_from(labels);
         let after = Object::Service(after);
-        if dry == DryRun::Client {
+        if local || dry == DryRun::Client {
             common::say(kc, &format, &after, "selector updated", dry)?;
             return Ok(Ok(()));
         }

@@ -2,7 +2,7 @@
 
 use super::find;
 use crate::{
-    args::{Args, Flag, Takes, flag, not_done},
+    args::{Args, Flag, Takes, flag},
     commands::common::{
         self, ALL, DRY_RUN, DryRun, FIELD_MANAGER, FILENAME, KUSTOMIZE, OUTPUT, RECURSIVE, SELECTOR, TEMPLATE,
     },
@@ -10,7 +10,7 @@ use crate::{
     kc::{Flow, Kc},
     output::format::Format,
 };
-use kubestep_model::PatchKind;
+use kubestep_model::{Object, PatchKind};
 use serde_json::{Value, json};
 
 pub(in crate::commands) const FLAGS: &[Flag] = &[
@@ -27,7 +27,7 @@ pub(in crate::commands) const FLAGS: &[Flag] = &[
     flag("serviceaccount", Takes::Each),
     flag("show-managed-fields", Takes::Bool),
     flag("allow-missing-template-keys", Takes::Bool),
-    not_done("local", Takes::Bool),
+    common::LOCAL,
     KUSTOMIZE,
 ];
 
@@ -35,6 +35,7 @@ const GROUP: &str = "rbac.authorization.k8s.io";
 
 pub(in crate::commands) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     let (dry, format) = (DryRun::of(kc, args)?, Format::of(kc, args, false)?);
+    let found = find(kc, args, &args.words)?;
     let mut subjects = Vec::new();
     for (flag, kind) in [("user", "User"), ("group", "Group")] {
         subjects.extend(args.all(flag).iter().map(|n| json!({ "apiGroup": GROUP, "kind": kind, "name": n })));
@@ -49,7 +50,6 @@ pub(in crate::commands) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     if subjects.is_empty() {
         return Err(kc.fail("you must specify at least one value of user, group or serviceaccount"));
     }
-    let found = find(kc, args, &args.words)?;
     common::each(kc, found, |kc, info| {
         if !matches!(info.key.kind.name(), "RoleBinding" | "ClusterRoleBinding") {
             return Ok(Err(Fault::Text(
@@ -65,8 +65,11 @@ pub(in crate::commands) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
             }
         }
         let patch = json!({ "subjects": all });
-        if all.len() == before || dry == DryRun::Client {
-            common::say(kc, &format, &info.object, "subjects updated", dry)?;
+        if all.len() == before || dry == DryRun::Client || args.on("local") {
+            let mut after = info.object.to_value();
+            after["subjects"] = patch["subjects"].clone();
+            let after = Object::from_value(info.key.kind, after);
+            common::say(kc, &format, after.as_ref().unwrap_or(&info.object), "subjects updated", dry)?;
             return Ok(Ok(()));
         }
         match common::patch(kc, &info.key, PatchKind::Merge, patch, dry)? {

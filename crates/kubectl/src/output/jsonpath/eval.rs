@@ -7,24 +7,41 @@ use std::{borrow::Cow, cmp::Ordering};
 
 type Found<'a> = Vec<Cow<'a, Value>>;
 
-pub(super) fn pieces<'a>(pieces: &[Piece], data: &'a Value, out: &mut Vec<Found<'a>>) -> Result<(), String> {
+/// How a walk goes: whether a field that is nowhere ends it.
+#[derive(Clone, Copy)]
+pub(super) struct How {
+    pub(super) strict: bool,
+}
+
+pub(super) fn pieces<'a>(
+    pieces: &[Piece],
+    data: &'a Value,
+    how: How,
+    out: &mut Vec<Found<'a>>,
+) -> Result<(), String> {
     for piece in pieces {
         match piece {
             Piece::Text(text) => out.push(vec![Cow::Owned(Value::String(text.clone()))]),
-            Piece::Path(path) => out.push(walk(path, vec![Cow::Borrowed(data)])?),
-            Piece::Range(path, body) => range(path, body, data, out)?,
+            Piece::Path(path) => out.push(walk(path, vec![Cow::Borrowed(data)], how)?),
+            Piece::Range(path, body) => range(path, body, data, how, out)?,
         }
     }
     Ok(())
 }
 
-fn range<'a>(path: &Path, body: &[Piece], data: &'a Value, out: &mut Vec<Found<'a>>) -> Result<(), String> {
-    for value in walk(path, vec![Cow::Borrowed(data)])? {
+fn range<'a>(
+    path: &Path,
+    body: &[Piece],
+    data: &'a Value,
+    how: How,
+    out: &mut Vec<Found<'a>>,
+) -> Result<(), String> {
+    for value in walk(path, vec![Cow::Borrowed(data)], how)? {
         match value {
-            Cow::Borrowed(value) => pieces(body, value, out)?,
+            Cow::Borrowed(value) => pieces(body, value, how, out)?,
             Cow::Owned(value) => {
                 let mut inner = Vec::new();
-                pieces(body, &value, &mut inner)?;
+                pieces(body, &value, how, &mut inner)?;
                 let own = |part: Found<'_>| part.into_iter().map(|v| Cow::Owned(v.into_owned())).collect();
                 out.extend(inner.into_iter().map(own));
             }
@@ -33,21 +50,29 @@ fn range<'a>(path: &Path, body: &[Piece], data: &'a Value, out: &mut Vec<Found<'
     Ok(())
 }
 
-fn walk<'a>(path: &[Node], start: Found<'a>) -> Result<Found<'a>, String> {
-    path.iter().try_fold(start, |found, node| step(node, found))
+fn walk<'a>(path: &[Node], start: Found<'a>, how: How) -> Result<Found<'a>, String> {
+    path.iter().try_fold(start, |found, node| step(node, found, how))
 }
 
-fn step<'a>(node: &Node, found: Found<'a>) -> Result<Found<'a>, String> {
+fn step<'a>(node: &Node, found: Found<'a>, how: How) -> Result<Found<'a>, String> {
     Ok(match node {
         Node::Text(text) => vec![Cow::Owned(Value::String(text.clone()))],
         Node::Value(value) => found.iter().map(|_| Cow::Owned(value.clone())).collect(),
-        Node::Field(name) => each(found, |v| Ok(v.get(name.as_str()).into_iter().collect()))?,
+        Node::Field(name) => {
+            let some = !found.is_empty();
+            let inside = each(found, |v| Ok(v.get(name.as_str()).into_iter().collect()))?;
+            if how.strict && some && inside.is_empty() {
+                return Err(format!("{name} is not found"));
+            }
+            inside
+        }
         Node::Wildcard => each(found, |v| Ok(children(v)))?,
         Node::Recursive => each(found, |v| Ok(descend(v)))?,
         Node::Slice { from, to, step, one } => each(found, |v| slice(v, [*from, *to, *step], *one))?,
-        Node::Filter { left, test, right } => each(found, |v| filter(v, left, *test, right))?,
+        Node::Filter { left, test, right } => each(found, |v| filter(v, left, *test, right, how))?,
         Node::Union(paths) => {
-            let parts = paths.iter().map(|path| walk(path, found.clone())).collect::<Result<Vec<_>, _>>()?;
+            let parts =
+                paths.iter().map(|path| walk(path, found.clone(), how)).collect::<Result<Vec<_>, _>>()?;
             parts.concat()
         }
         Node::Name(name) if name == "end" => return Err("not in range, nothing to end".to_owned()),
@@ -129,25 +154,31 @@ fn slice(value: &Value, [from, to, step]: [Option<i64>; 3], one: bool) -> Result
     Ok(items[index(start)..index(end)].iter().step_by(index(step)).collect())
 }
 
-fn filter<'v>(value: &'v Value, left: &Path, test: Test, right: &Path) -> Result<Vec<&'v Value>, String> {
+fn filter<'v>(
+    value: &'v Value,
+    left: &Path,
+    test: Test,
+    right: &Path,
+    how: How,
+) -> Result<Vec<&'v Value>, String> {
     let Value::Array(items) = value else {
         return Err(format!("{} is not array or slice and cannot be filtered", go_print(value)));
     };
     let mut out = Vec::new();
     for item in items {
-        if passes(item, left, test, right)? {
+        if passes(item, left, test, right, how)? {
             out.push(item);
         }
     }
     Ok(out)
 }
 
-fn passes(item: &Value, left: &Path, test: Test, right: &Path) -> Result<bool, String> {
-    let lefts = walk(left, vec![Cow::Borrowed(item)]);
+fn passes(item: &Value, left: &Path, test: Test, right: &Path, how: How) -> Result<bool, String> {
+    let lefts = walk(left, vec![Cow::Borrowed(item)], how);
     if test == Test::Exists {
         return Ok(lefts.is_ok_and(|l| !l.is_empty()));
     }
-    let rights = |()| walk(right, vec![Cow::Borrowed(item)]);
+    let rights = |()| walk(right, vec![Cow::Borrowed(item)], how);
     let one = |found: &Found<'_>| {
         if found.len() > 1 { Err("can only compare one element at a time".to_owned()) } else { Ok(()) }
     };
