@@ -49,7 +49,7 @@ fn corpus() -> (Vec<String>, usize) {
     found.sort();
     texts.extend(found.iter().filter_map(|path| std::fs::read_to_string(path).ok()));
     let kept = texts.len();
-    let own = ["own/definitions", "own/newer"].map(str::to_owned);
+    let own = ["own/definitions", "own/newer", "own/edges"].map(str::to_owned);
     for area in AREAS.iter().map(|area| format!("verdicts/{area}")).chain(own) {
         let path = format!("{folder}/../../tests/golden/{area}.yaml");
         let text = std::fs::read_to_string(path).expect("the cases are there");

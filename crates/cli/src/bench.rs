@@ -1,5 +1,6 @@
 //! `kubestep bench`: how fast and how large things are. One line of JSON for each number.
 
+mod check;
 mod frames;
 mod kubectl;
 mod measure;
@@ -15,6 +16,7 @@ const USAGE: &str = "usage: kubestep bench NAME [SIZE]
   replicas [N]   N replicas of a Deployment (1000), with and without a Service, from apply to calm
   seek [N]       seeking to 1,000 steps of a run of N steps (10000), with all worlds kept and after thinning
   memory [N]     resident memory for N kept worlds (10000)
+  check          checks of a manifest of 40 lines and of files of 50 documents
   frames         the page's pictures at 300 and at 1,000 pods
   kubectl [N]    what kubectl's commands cost at N pods (1000)
   sweep [N]      N random scenarios with faults (20)
@@ -31,6 +33,7 @@ pub fn main(args: &[String]) -> i32 {
         "replicas" => replicas::run(size(1000)),
         "seek" => seek::run(size(10_000)),
         "memory" => memory::run(size(10_000)),
+        "check" => check::run(),
         "frames" => frames::run(),
         "kubectl" => kubectl::run(size(1000)),
         "sweep" => sweep::run(size(20)),

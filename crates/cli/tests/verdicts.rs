@@ -53,6 +53,12 @@ fn recorded_verdicts_on_newer_kinds_and_statuses_are_met_in_every_part() {
     meets_own("newer");
 }
 
+/// What may not change, many faults at once, patches, approvals: recorded in the same way.
+#[test]
+fn recorded_verdicts_on_faults_and_changes_are_met_in_every_part() {
+    meets_own("edges");
+}
+
 fn meets_own(area: &str) {
     let text = |ext: &str| {
         let path = format!("{}/../../tests/golden/own/{area}.{ext}", env!("CARGO_MANIFEST_DIR"));

@@ -244,13 +244,6 @@ fn scaling_rules(errors: &mut Errors, rules: &Value, field: &str) {
             &["Disabled", "Max", "Min"],
         );
     }
-    if let Ok(tolerance) = serde_json::from_value::<Quantity>(rules["tolerance"].clone())
-        && given(&rules["tolerance"])
-        && tolerance.sign() < 0
-    {
-        let why = "must be greater than or equal to 0";
-        errors.invalid_text(&format!("{field}.tolerance"), &tolerance.to_string(), why);
-    }
     let policies = items(&rules["policies"]);
     if policies.is_empty() {
         errors.required(&format!("{field}.policies"), "must specify at least one Policy");
@@ -272,5 +265,12 @@ fn scaling_rules(errors: &mut Errors, rules: &Value, field: &str) {
             let why = format!("must be less than or equal to {LONGEST_PERIOD}");
             errors.invalid(&at("periodSeconds"), &period.to_string(), &why);
         }
+    }
+    if let Ok(tolerance) = serde_json::from_value::<Quantity>(rules["tolerance"].clone())
+        && given(&rules["tolerance"])
+        && tolerance.sign() < 0
+    {
+        let why = "must be greater than or equal to 0";
+        errors.invalid_text(&format!("{field}.tolerance"), &tolerance.to_string(), why);
     }
 }

@@ -77,6 +77,8 @@ fn run(kc: &mut Kc<'_>, args: &Args, decision: &Decision) -> Flow<i32> {
         kc.out("No resources found\n".to_owned());
         return Ok(0);
     }
+    // This command does not say under which name it writes.
+    kc.field_manager = None;
     let force = args.on("force");
     common::each(kc, found, |kc, info| {
         if let Err(fault) = decide(kc, info, decision, force)? {
@@ -89,7 +91,11 @@ fn run(kc: &mut Kc<'_>, args: &Args, decision: &Decision) -> Flow<i32> {
 
 /// Writes the decision, and tries again after conflicts.
 fn decide(kc: &mut Kc<'_>, info: &Info, decision: &Decision, force: bool) -> Flow<Result<(), Fault>> {
-    let mut object = info.object.clone();
+    // What was found is read again before it is decided about.
+    let mut object = match kc.get(info.key.clone())? {
+        Ok(latest) => latest,
+        Err(status) => return Ok(Err(status.into())),
+    };
     for left in (0..=TRIES).rev() {
         if object.kind().name() != "CertificateSigningRequest" {
             let why = "can only handle certificates.k8s.io/v1 certificate signing requests";
