@@ -24,6 +24,14 @@ fn every_lesson_proves_itself() {
 }
 
 #[test]
+fn the_example_of_the_handbook_proves_itself() {
+    let folder = root().join("docs/examples");
+    let all = reports(&Shelf::open(&folder).expect("the examples"), &[]);
+    let wrong: Vec<String> = all.iter().flat_map(|(_, r)| &r.problems).map(ToString::to_string).collect();
+    assert!(!all.is_empty() && wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
 fn the_map_is_up_to_date() {
     let found = index(&shelf()).expect("a map");
     let kept = std::fs::read_to_string(root().join("lessons/index.json")).expect("lessons/index.json");

@@ -17,3 +17,4 @@ await import("./embed/pages.mjs");
 await import("./embed/hostile.mjs");
 await import("./embed/offline.mjs");
 await import("./embed/classroom.mjs");
+await import("./embed/export.mjs");

@@ -60,6 +60,7 @@ function learner(klass, lessons) {
   said.setAttribute("role", "status");
   let figure = null;
   let open = "";
+  let begun = 0;
 
   const draw = () => list.replaceChildren(...klass.lessons.map((id, i) => {
     const done = kept.lessons[id]?.solved;
@@ -70,11 +71,12 @@ function learner(klass, lessons) {
     return make("li", {}, button);
   }));
 
-  async function remember(id, begun) {
+  async function remember(id) {
+    const since = begun;
     const [state, link] = [await figure.getState(), await figure.getLink()];
     if (!state.lesson || state.lesson.id !== id || kept.lessons[id]?.solved) return;
     const done = outcome(state);
-    kept.lessons[id] = { link: link.fragment, solved: done.solved, done, minutes: Math.round((Date.now() - begun) / 60_000), when: new Date().toISOString() };
+    kept.lessons[id] = { link: link.fragment, solved: done.solved, done, minutes: Math.round((Date.now() - since) / 60_000), when: new Date().toISOString() };
     keep();
     draw();
     if (done.solved) said.textContent = `${titleOf(id)}: solved. It is in your result.`;
@@ -83,9 +85,9 @@ function learner(klass, lessons) {
   function start(id) {
     figure?.destroy();
     open = id;
-    const begun = Date.now();
+    begun = Date.now();
     figure = createFigure(stage, { source: { lesson: id }, loading: "eager", controls: "full", show: SHOW, teacher: klass.teacher, title: titleOf(id), height: "max(560px, calc(100vh - 220px))" });
-    figure.on("completed", () => remember(id, begun).catch(() => {}));
+    figure.on("completed", () => remember(id).catch(() => {}));
     figure.on("error", ({ message }) => { said.textContent = message; });
     window.kubestepFigure = figure;
     draw();
@@ -95,7 +97,7 @@ function learner(klass, lessons) {
   const saveResult = make("button", { textContent: "Save my result" });
   saveResult.onclick = async () => {
     // What is under way counts as it is.
-    if (figure && open && !kept.lessons[open]?.solved) await remember(open, Date.now()).catch(() => {});
+    if (figure && open && !kept.lessons[open]?.solved) await remember(open).catch(() => {});
     save(`${(kept.learner || "result").replace(/[^\p{L}\p{N}-]+/gu, "-")}.kubestep.json`, resultFile(klass, kept.learner, results()), "application/json");
   };
   const saveXapi = make("button", { textContent: "Save xAPI statements" });

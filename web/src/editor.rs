@@ -34,6 +34,17 @@ pub(crate) async fn fetch() -> bool {
     }
 }
 
+/// Calls a function of another script of the site, which is fetched for it; what it answers is not waited for.
+pub(crate) fn call_script(file: &'static str, name: &'static str, args: Vec<JsValue>) {
+    wasm_bindgen_futures::spawn_local(async move {
+        let Ok(module) = JsFuture::from(load(&crate::browser::asset(file))).await else { return };
+        let function = Reflect::get(&module, &name.into()).ok().and_then(|f| f.dyn_into::<Function>().ok());
+        let list: Array = args.iter().collect();
+        // What it cannot do it says itself.
+        function.map(|f| f.apply(&JsValue::NULL, &list).ok());
+    });
+}
+
 fn call(name: &str, args: &[&JsValue]) -> Option<JsValue> {
     let module = MODULE.with(|m| m.borrow().clone())?;
     let function: Function = Reflect::get(&module, &name.into()).ok()?.dyn_into().ok()?;

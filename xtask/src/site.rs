@@ -18,7 +18,7 @@ pub(crate) fn assemble(made: &Path, dist: &Path) -> Result<PathBuf, String> {
     write(&made.join("page.css"), styles.as_bytes())?;
     let loader = "importScripts(\"worker.js\");\nwasm_bindgen({ module_or_path: \"worker_bg.wasm\" });\n";
     write(&made.join("worker_loader.js"), loader.as_bytes())?;
-    for script in ["embed/frame.js", "offline/offline.js"] {
+    for script in ["embed/frame.js", "offline/offline.js", "export/export.js", "export/picture.js", "export/author_worker.js"] {
         let name = script.split('/').next_back().unwrap_or(script);
         write(&made.join(name), read(&root().join("web").join(script))?.as_bytes())?;
     }
@@ -48,7 +48,7 @@ pub(crate) fn assemble(made: &Path, dist: &Path) -> Result<PathBuf, String> {
 /// What stands beside the page under names that do not change: the script for other pages, and the classroom.
 fn beside(dist: &Path) -> Result<(), String> {
     let web = root().join("web");
-    for folder in ["sdk", "classroom"] {
+    for folder in ["sdk", "classroom", "author"] {
         copy(&web.join(folder), &files(&web.join(folder))?, dist)?;
     }
     // The same script under the name of its version: a page that names it is not changed by a later one.

@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use js_sys::Uint8Array;
 use kubestep_engine::Engine;
-use kubestep_protocol::{Broken, Request, Update};
+use kubestep_protocol::{Broken, Doc, Request, Update};
 use wasm_bindgen::prelude::*;
 use web_sys::{DedicatedWorkerGlobalScope, MessageChannel, MessageEvent};
 
@@ -43,6 +43,17 @@ fn report(info: &std::panic::PanicHookInfo<'_>) {
 /// Gives the next turn to the run: a message to oneself, which waits behind messages of the page but not for a timer.
 fn wake(channel: &MessageChannel) {
     channel.port2().post_message(&JsValue::NULL).ok();
+}
+
+/// What a person takes away from a link, for a worker of its own: see [`kubestep_engine::author`]. The files of lessons come
+/// as one text: names and texts in turn, each with a record separator behind it. Throws why it cannot be made.
+#[allow(unreachable_pub)]
+#[wasm_bindgen]
+pub fn author(what: &str, text: &str, sources: &str) -> Result<String, JsValue> {
+    let parts: Vec<&str> = sources.split('\u{1e}').collect();
+    let doc = |pair: &[&str]| Doc { name: pair[0].into(), text: pair[1].into() };
+    let docs: Vec<Doc> = parts.chunks_exact(2).map(doc).collect();
+    kubestep_engine::author(what, text, &docs).map_err(|why| why.into())
 }
 
 fn main() {

@@ -41,6 +41,7 @@ pub(crate) fn ShareDialog(props: &Props) -> Html {
             }
         })
     };
+    let takes = use_takes(state);
     html! {
         <div class="breakmenu floats share" role="dialog" aria-label={t("Share this moment")} onkeydown={escape}>
             <h2>{w("Share this moment")}</h2>
@@ -58,6 +59,7 @@ pub(crate) fn ShareDialog(props: &Props) -> Html {
                 <span class="label" role="status" aria-label={t("Link")}>{said}</span>
             </div>
             { for state.shared.as_ref().map(|_| embed(&link, &send)) }
+            { takes }
             { for state.shared.as_ref().map(|s| html! {
                 <div class="field">
                     <span class="label">{w("State")}{" "}<code>{s.hash.clone()}</code></span>
@@ -67,6 +69,22 @@ pub(crate) fn ShareDialog(props: &Props) -> Html {
             }) }
         </div>
     }
+}
+
+/// The place where another script, fetched for it, offers what can be taken away: pictures, steps, a script, a lesson.
+#[hook]
+fn use_takes(state: &State) -> Html {
+    let place = use_node_ref();
+    let (at, scenario, title) = (place.clone(), state.loaded.scenario.clone(), state.loaded.title.clone());
+    let language = state.ui.prefs.language;
+    use_effect_with(state.shared.as_ref().map(|s| s.text.clone()), move |link| {
+        if let (Some(place), Some(link)) = (at.get(), link) {
+            let words = [link.as_str(), &scenario, &title, language].map(wasm_bindgen::JsValue::from);
+            let args = std::iter::once(place.into()).chain(words).collect();
+            crate::editor::call_script("export.js", "fill", args);
+        }
+    });
+    html! { <div class="field" ref={place} /> }
 }
 
 /// The lines that put this moment into somebody's page.
