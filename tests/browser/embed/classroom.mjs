@@ -71,6 +71,15 @@ test("a learner works through it, one lesson after the other, and saves a file",
     assert.equal(statement.verb.id, "http://adlnet.gov/expapi/verbs/completed");
     assert.deepEqual([statement.actor.name, statement.result.success, statement.object.id], ["Ada", true, `${SITE}?lesson=${LESSON}`]);
     assert.match(statement.result.duration, /^PT\d+S$/);
+    // What is under way counts with the time it has taken so far.
+    await tab.getByRole("button", { name: "Send it twice" }).click();
+    await tab.evaluate(() => window.kubestepFigure.getState());
+    await tab.evaluate(() => {
+      const now = Date.now.bind(Date);
+      Date.now = () => now() + 180_000;
+    });
+    const later = JSON.parse((await saved(tab, "Save my result")).toString());
+    assert.deepEqual(later.lessons.map((l) => [l.id, l.minutes >= 3]), [[LESSON, false], ["send-it-twice", true]]);
   });
 });
 
