@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::fmt::Display;
 
-use kubestep_protocol::{Rich, Span};
+use kubestep_protocol::{At, Rich, Span};
 use yew::prelude::*;
 use yew::virtual_dom::VText;
 
@@ -120,6 +120,17 @@ pub(crate) fn said_rich(text: &Rich) -> Cow<'_, Rich> {
         Some(words) => Cow::Owned(words),
         None => Cow::Borrowed(text),
     }
+}
+
+/// The same without marks, for what is only heard or stands in a title.
+pub(crate) fn said_plain(text: &Rich, now: At) -> String {
+    let mut words = said_rich(text).into_owned();
+    for span in &mut words.0 {
+        if let Span::Step(n) = span {
+            *span = Span::Words(tf!("step {}", n));
+        }
+    }
+    words.plain(now)
 }
 
 impl Table {

@@ -16,7 +16,7 @@ use crate::board_plan::{self, Cell, Density, Line, Plan, Walk, Wire};
 use crate::browser;
 use crate::state::{self, Ghosts, Item, Msg, Open, SingleKeys};
 use crate::store::{Send, on, use_send};
-use crate::words::{said, said_rich, t, tf, w, wf, ws};
+use crate::words::{said, said_plain, t, tf, w, wf, ws};
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct Props {
@@ -194,7 +194,7 @@ fn node(node: &Node, column: usize, around: &Around<'_>) -> Html {
         NodeLook::Stopped => "stopped",
         NodeLook::Removed => "removed",
     };
-    let told = said_rich(&node.words).plain(around.now);
+    let told = said_plain(&node.words, around.now);
     // A bar that says nothing is not drawn; it keeps its place.
     let idle = (percent == 0).then_some("visibility:hidden");
     let there = node.look != NodeLook::Removed;

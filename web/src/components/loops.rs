@@ -10,7 +10,7 @@ use super::glyph::{who, who_key};
 use super::rich::rich;
 use crate::state::{Msg, TimeMsg};
 use crate::store::{Send, on, use_send};
-use crate::words::{said, said_rich, t, tf, w, wf, ws};
+use crate::words::{said, said_plain, t, tf, w, wf, ws};
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct Props {
@@ -122,7 +122,7 @@ fn one(l: &Loop, frame: &Frame, send: &Send) -> Html {
     let key = if l.stuck { "blocked" } else { key };
     let copies = if l.copies > 1 { tf!("{} copies", l.copies) } else { String::new() };
     let fact = |name: &'static str, value: Html| html! { <><dt>{w(name)}</dt><dd>{value}</dd></> };
-    let waits = said_rich(&l.waits).plain(now);
+    let waits = said_plain(&l.waits, now);
     html! {
         <article class="loop" tabindex="0" data-who={who_key(l.who)} data-state={key} aria-label={format!("{} {}", said(&l.name), l.detail)}>
             <header>

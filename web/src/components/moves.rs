@@ -8,7 +8,7 @@ use yew::prelude::*;
 use super::menu::{Entry, Menu};
 use crate::state::Msg;
 use crate::store::{on, use_send};
-use crate::words::{said_rich, t, tf, w};
+use crate::words::{said_plain, t, tf, w};
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct Props {
@@ -33,7 +33,7 @@ pub(crate) fn MovesMenu(props: &Props) -> Html {
     let send = use_send();
     let now = props.now;
     let entry = |(i, row): (usize, &MoveRow)| Entry {
-        name: said_rich(&row.words).plain(now),
+        name: said_plain(&row.words, now),
         place: due(row, now),
         note: match (i, row.timer) {
             (0, _) => t("Step takes this one").into(),

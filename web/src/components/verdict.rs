@@ -6,7 +6,7 @@ use yew::prelude::*;
 use super::glyph::verdict_key;
 use super::rich::rich;
 use crate::store::{Send, use_send};
-use crate::words::{said, said_rich, t, tf, w};
+use crate::words::{said, said_plain, t, tf, w};
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct Props {
@@ -59,7 +59,7 @@ pub(crate) fn VerdictBar(props: &Props) -> Html {
         }
     };
     let measured = if v.kind == VerdictKind::Converged { told.clone() } else { open };
-    let title = format!("{} {}", said_rich(&v.because).plain(props.now), said_rich(&v.more).plain(props.now));
+    let title = format!("{} {}", said_plain(&v.because, props.now), said_plain(&v.more, props.now));
     html! {
         <div class="verdict" role="status" aria-label={t("Verdict")} data-kind={verdict_key(v.kind)} title={title}>
             <svg class="v-glyph" aria-hidden="true"><use href={format!("#v-{}", verdict_key(v.kind))} /></svg>
