@@ -1,7 +1,9 @@
 // The recipes of docs/EMBEDDING.md as real pages.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { figure, heard, read } from "./host.mjs";
+import { fileURLToPath } from "node:url";
+import { buildSync } from "esbuild";
+import { figure, heard, put, read } from "./host.mjs";
 
 const place = (tab, selector) => tab.locator(selector).evaluate((e) => e.getBoundingClientRect().top);
 
@@ -38,6 +40,10 @@ test("a book: its styles stop at the figure, its theme does not", async () => {
 });
 
 test("components: mounted, unmounted and mounted again there is one figure; unmounted there is none", async () => {
+  // The build for development: strict mode mounts everything twice.
+  const entry = fileURLToPath(new URL("react.jsx", import.meta.url));
+  const made = buildSync({ entryPoints: [entry], bundle: true, write: false, format: "esm", jsx: "automatic", define: { "process.env.NODE_ENV": '"development"' } });
+  put("react-app.js", made.outputFiles[0].text);
   await read("react.html", async (tab) => {
     const first = figure(tab, "first");
     await first.until("it can step", () => first.button("Step").isEnabled(), 60_000);
