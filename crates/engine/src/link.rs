@@ -257,3 +257,36 @@ fn replay(packed: Packed, shelf: &Shelf) -> Result<Opened, LinkRefused> {
     };
     Ok(Opened { session, files, differs })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kubestep_protocol::Grade;
+
+    /// A session of a lesson that claims these answers, played again.
+    fn claimed(claims: &[(u32, &str, &str)]) -> kubestep_protocol::LessonNow {
+        let text = include_str!("../../cli/src/lesson/template.md").to_string();
+        let mut shelf = Shelf::default();
+        shelf.take(&[Doc { name: "own/hello.md".into(), text }], "en");
+        let (session, _) = crate::lesson::load("hello", &shelf).expect("it starts");
+        let mut packed = pack(&session, session.history.last(), true, &[]);
+        for (index, answer, truth) in claims {
+            let answer = Some((*answer).to_string());
+            let claim = Saved::Predicted { index: *index, answer, truth: (*truth).into() };
+            packed.inputs.push((packed.end.0, packed.end.1, claim));
+            packed.end.0 += 1;
+        }
+        let opened = open(&encode(&packed), &shelf).expect("it opens");
+        crate::lesson::now(&opened.session).expect("a lesson")
+    }
+
+    #[test]
+    fn what_was_true_is_found_again_whatever_a_session_claims() {
+        let grade = |claims: &[(u32, &str, &str)]| claimed(claims).answers[0].as_ref().map(|a| a.grade);
+        assert_eq!(grade(&[(0, "3", "3")]), Some(Grade::Wrong));
+        assert_eq!(grade(&[(0, "2", "3")]), Some(Grade::Right));
+        // A question is asked once: a second answer counts as none.
+        assert_eq!(grade(&[(0, "3", "3"), (0, "2", "2")]), Some(Grade::Wrong));
+        assert_eq!(grade(&[(7, "2", "2")]), None);
+    }
+}

@@ -2,7 +2,7 @@
 
 use crate::page::Page;
 use crate::random::{Chance, command};
-use kubestep_protocol::{Command, Stop, Update};
+use kubestep_protocol::{BranchId, Command, Moment, Stop, Update};
 
 /// So many, if nothing else is said.
 const SESSIONS: u64 = 200;
@@ -114,4 +114,55 @@ fn hostile_links_are_refused_and_change_nothing() {
         );
     }
     assert_eq!(page.hash(), before);
+}
+
+/// Whether the link of what is shown opens at the same world.
+fn opens_again(page: &mut Page) -> bool {
+    let (hash, link) = (page.hash(), page.share());
+    let mut other = Page::new();
+    other.send(Command::LoadLink(link.text)) == Stop::Finished && other.hash() == hash && link.hash == hash
+}
+
+#[test]
+fn what_follows_a_look_at_another_step_happens_where_one_stands() {
+    let look = |page: &mut Page| {
+        let moment = page.frame().head.moment;
+        page.send(Command::Peek(Moment { step: 1, ..moment }));
+        moment.step
+    };
+    let mut page = Page::open("P05");
+    page.kubectl("kubectl create namespace other");
+    page.kubectl("kubectl config set-context --current --namespace=other");
+    look(&mut page);
+    page.kubectl("kubectl create configmap mine");
+    let entry = page.terminal();
+    assert!(opens_again(&mut page));
+    page.kubectl("kubectl get configmap mine -o jsonpath={.metadata.namespace}");
+    assert_eq!(page.terminal().0, "other", "{entry:?}");
+    // Time that passes in the past passes there, too.
+    for _ in 0..6 {
+        page.send(Command::Back);
+    }
+    let before = page.frame().head.moment.step;
+    assert_eq!(look(&mut page), before);
+    page.send(Command::Advance { millis: 1 });
+    assert!(page.frame().head.moment.step >= before, "not at the step that was only looked at");
+    assert!(opens_again(&mut page));
+}
+
+#[test]
+fn a_timeline_that_is_not_there_is_refused() {
+    let mut page = Page::open("P05");
+    for _ in 0..3 {
+        page.send(Command::Back);
+    }
+    let before = page.hash();
+    for command in [
+        Command::Branch(BranchId(9)),
+        Command::Seek(Moment { branch: BranchId(9), ..page.frame().head.moment }),
+    ] {
+        assert!(matches!(page.send(command), Stop::Refused(_)));
+        assert_eq!(page.hash(), before);
+        assert!(opens_again(&mut page));
+    }
 }
