@@ -3,17 +3,21 @@
 //! A case is a session script (nodes, images, files, steps). Beside the steps of a session it understands:
 //! `so: QUESTION` (now, or a list of them); `always: {NAME: QUESTION}` (from now on, after every change) until
 //! `enough: NAME`; `prints: REGEX` and `lacks: REGEX` of what the last command wrote; `keep: {NAME: LINE}` remembers
-//! what a kubectl line prints, and `same: NAME` or `other: NAME` compares with what it prints now.
+//! what a kubectl line prints, and `same: NAME` or `other: NAME` compares with what it prints now; `alike: [NAME, NAME]`
+//! and `apart: [NAME, NAME]` compare two that are kept. `request: {service: NAME, says: REGEX}` sends requests to a
+//! Service until one ends like that (with `always: true` each of them does); `blames: {KIND/NAME: KIND/NAME}` asks at which object
+//! the chain of causes ends.
 
 use crate::golden;
 use kubestep_cluster::{Record, World};
-use kubestep_insight::Gaps;
+use kubestep_insight::{Gaps, end};
 use kubestep_lessons::{
     player::{Observer, Player},
     question::Question,
     script::{Script, ScriptStep, one},
 };
-use kubestep_model::{Instant, Kind, yaml};
+use kubestep_model::{Instant, Key, Kind, Service, yaml};
+use kubestep_protocol::At;
 use regex_lite::Regex;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -29,6 +33,12 @@ enum Step {
     Keep(String, String),
     /// A kept line prints the same, or something else.
     Again(String, bool),
+    /// Two kept lines printed the same, or not.
+    Both(String, String, bool),
+    /// Requests to a Service end like this: one of them, or each.
+    Request(String, String, bool),
+    /// The gap of an object waits for something at another.
+    Blames(String, String),
 }
 
 struct Case {
@@ -73,6 +83,20 @@ fn step(row: &Value) -> Result<Step, String> {
         "keep" => {
             let (name, line) = pair(body)?;
             Step::Keep(name, line)
+        }
+        "alike" | "apart" => {
+            let [a, b] = body.as_array().map_or(&[][..], Vec::as_slice) else {
+                return Err(format!("{key}: two names"));
+            };
+            Step::Both(text(a)?, text(b)?, key == "alike")
+        }
+        "request" => {
+            let all = body["always"].as_bool().unwrap_or(false);
+            Step::Request(text(&body["service"])?, text(&body["says"])?, all)
+        }
+        "blames" => {
+            let (object, at) = pair(body)?;
+            Step::Blames(object, at)
         }
         "same" => Step::Again(text(body)?, true),
         "other" => Step::Again(text(body)?, false),
@@ -176,8 +200,43 @@ fn go(player: &mut Player<'_, Watch>, step: &Step, kept: &mut Kept) -> Result<Ve
                 wrong.push(format!("{name}: {before:?}, and now {now:?}"));
             }
         }
+        Step::Both(a, b, want) => {
+            let text = |name| kept.get(name).map(|(_, t)| t).ok_or(format!("nothing is called {name}"));
+            let (first, second) = (text(a)?, text(b)?);
+            if (first == second) != *want {
+                wrong.push(format!("{a} is {first:?}, {b} is {second:?}"));
+            }
+        }
+        Step::Request(service, says, all) => wrong.extend(requests(&player.world, service, says, *all)?),
+        Step::Blames(object, at) => {
+            let found = end(&player.world, &player.observer.gaps, &key(object)?).map(|(at, _)| at);
+            if found != Some(key(at)?) {
+                wrong.push(format!("the gap of {object} waits at {found:?}"));
+            }
+        }
     }
     Ok(wrong)
+}
+
+/// `Pod/web-1` in the namespace default.
+fn key(text: &str) -> Result<Key, String> {
+    let (kind, name) = text.split_once('/').ok_or("KIND/NAME")?;
+    let kind = Kind::all().find(|k| k.name() == kind).ok_or(format!("{kind} is no kind"))?;
+    Ok(Key::new(kind, "default", name))
+}
+
+/// Sends so many requests to a Service.
+const REQUESTS: u32 = 20;
+
+fn requests(world: &World, name: &str, says: &str, all: bool) -> Result<Option<String>, String> {
+    let service = world.store().get(&key(&format!("Service/{name}"))?).and_then(|o| o.get::<Service>());
+    let service = service.ok_or(format!("there is no Service {name}"))?;
+    let regex = Regex::new(says).map_err(|e| format!("{says}: {e}"))?;
+    let said = (0..REQUESTS).map(|n| kubestep_engine::request(world, service, n).plain(At::default()));
+    let said: Vec<String> = said.collect();
+    let fits = said.iter().filter(|text| regex.is_match(text)).count();
+    let so = if all { fits == said.len() } else { fits > 0 };
+    Ok((!so).then(|| format!("{says:?}: {fits} of {REQUESTS}, the last: {}", said.last().map_or("", |s| s))))
 }
 
 /// Plays a step of a session. Commands end with 0 unless the step says otherwise.
@@ -239,6 +298,12 @@ fn a_case_that_is_not_so_is_noticed() {
     let pod = "- kubectl: run x --image=x\n- wait: 5\n";
     assert!(wrong(&format!("- always: {{none: pods count == 0}}\n{pod}")) > 0);
     assert_eq!(wrong(&format!("- always: {{none: pods count == 0}}\n- enough: none\n{pod}")), 0);
+    assert_eq!(wrong("- keep: {a: get nodes}\n- keep: {b: get pods}\n- apart: [a, b]\n- alike: [a, a]\n"), 0);
+    assert_eq!(wrong("- keep: {a: get nodes}\n- keep: {b: get pods}\n- alike: [a, b]\n- apart: [a, a]\n"), 2);
+    let service = "- kubectl: create service clusterip x --tcp=80\n- wait: 2\n";
+    assert_eq!(wrong(&format!("{service}- request: {{service: x, says: refused, always: true}}\n")), 0);
+    assert_eq!(wrong(&format!("{service}- request: {{service: x, says: answered}}\n")), 1);
+    assert_eq!(wrong("- blames: {Node/node-1: Node/node-1}\n"), 1);
     assert!(play(&format!("{start}- so: pods\n")).is_err());
     assert!(play("steps: []\n").is_err());
 }

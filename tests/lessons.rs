@@ -3,6 +3,77 @@
 use crate::golden::root;
 use kubestep_cli::lesson::{Shelf, index, reports};
 
+/// A lesson whose goal is reached by an undo.
+const UNDO: &str = r#"---
+title: Back
+rows: [P10]
+minutes: 3
+---
+
+Take the version back.
+
+```yaml images
+registry.example.com/hello:1.0.0: {pullSeconds: 1}
+```
+
+```yaml file hello.yaml
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: hello}
+spec:
+  selector: {matchLabels: {app: hello}}
+  template:
+    metadata: {labels: {app: hello}}
+    spec: {containers: [{name: hello, image: "registry.example.com/hello:1.0.0"}]}
+```
+
+```yaml start
+- kubectl: apply -f hello.yaml
+- settle: 5
+SECOND```
+
+```yaml goal
+say: It was taken back.
+is: deployment hello metadata.annotations[deployment.kubernetes.io/revision] == 3
+```
+
+```yaml predict
+ask: How does the command end?
+do:
+- kubectl: rollout undo deployment/hello
+answer: exit
+choices:
+- 0
+- 1
+because: There is a version to go back to.
+```
+
+```yaml solution
+- kubectl: rollout undo deployment/hello
+- settle: 5
+```
+
+## What you saw
+
+The version before came back.
+"#;
+
+#[test]
+fn a_lesson_that_undoes_begins_with_two_revisions() {
+    let problems = |second: &str| {
+        let text = UNDO.replace("SECOND", second);
+        let source = kubestep_lessons::lesson::Source { path: "undo.md".into(), text };
+        kubestep_lessons::check::check("undo.md", &[source], &[]).problems
+    };
+    let second = "- kubectl: set env deployment/hello N=2\n- settle: 5\n";
+    let undo =
+        |second: &str| problems(second).into_iter().find(|p| p.text.contains("no rollout history found"));
+    assert_eq!(undo(second), None, "with two it is well");
+    let found = undo("").expect("with one it is refused");
+    assert!(found.text.contains("error: no rollout history found for deployment \"hello\""), "{found:?}");
+    assert_eq!(found.remedy, "Undo needs two revisions: let the block start make a second one.");
+}
+
 /// The languages that the course is complete in, beside English.
 const LANGUAGES: [&str; 1] = ["de"];
 

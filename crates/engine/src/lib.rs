@@ -29,6 +29,7 @@ use kubestep_protocol::{
 };
 pub use replay::{Replayed, replay};
 use run::Run;
+pub use send::request;
 use session::Session;
 use std::sync::Arc;
 

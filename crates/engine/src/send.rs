@@ -13,29 +13,31 @@ use kubestep_protocol::{ObjectRef, Rich, Span};
 pub(crate) fn send(session: &Session, object: &ObjectRef, count: u32) -> Result<Rich, String> {
     let found = session.object(object).and_then(|o| o.get::<Service>());
     let service = found.ok_or("Only a Service that is there can be asked.")?;
+    Ok(request(session.world(), service, count))
+}
+
+/// What comes of a request to a Service, in the teacher's voice. `count` tells one request from the next.
+pub fn request(world: &World, service: &Service, count: u32) -> Rich {
     let name = &service.metadata.name;
     if service.spec.r#type == "ExternalName" {
         let other = &service.spec.external_name;
-        return Ok(Rich::words(format!("{name} is only a name in DNS: whoever asks is sent to "))
+        return Rich::words(format!("{name} is only a name in DNS: whoever asks is sent to "))
             .then(Span::Code(other.clone()))
-            .then(Span::Words(", outside the cluster.".into())));
+            .then(Span::Words(", outside the cluster.".into()));
     }
     let Some(port) = service.spec.ports.first() else {
-        return Ok(Rich::words(format!(
-            "{name} has no port: there is nothing that a request could be sent to."
-        )));
+        return Rich::words(format!("{name} has no port: there is nothing that a request could be sent to."));
     };
-    let world = session.world();
     let slices: Vec<&EndpointSlice> = slices(world, service).collect();
     let of_port = |slice: &&&EndpointSlice| {
         slice.ports.iter().any(|p| p.name.as_deref().unwrap_or_default() == port.name && p.port.is_some())
     };
     let number = slices.iter().find(of_port).and_then(|s| s.ports.iter().find_map(|p| p.port));
     let all: Vec<&Endpoint> = slices.iter().filter(of_port).flat_map(|s| &s.endpoints).collect();
-    let Some(drawn) = draw(&all, world, count) else { return Ok(nobody(service, &all)) };
+    let Some(drawn) = draw(&all, world, count) else { return nobody(service, &all) };
     let address = drawn.addresses.first().map_or("", |a| &**a);
     let place = format!("{address}:{}", number.unwrap_or_default());
-    Ok(answer(world, service, drawn, &place, number.unwrap_or_default()))
+    answer(world, service, drawn, &place, number.unwrap_or_default())
 }
 
 /// The slices of a service.

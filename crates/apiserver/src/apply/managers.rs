@@ -260,6 +260,9 @@ fn compared(place: Place, old: &Value, new: &Value) -> bool {
     })
 }
 
+/// How the loops of the controller manager are called that are no "controller".
+const LOOPS: [&str; 4] = ["-collector", "-autoscaler", "-binder", "-publisher"];
+
 /// A program's own name, where its request names no manager.
 fn name_of(who: &str) -> &str {
     match who {
@@ -267,7 +270,9 @@ fn name_of(who: &str) -> &str {
         _ if who.starts_with("kubectl") => who,
         _ if who.starts_with("kubelet") => "kubelet",
         _ if who.ends_with("scheduler") => "kube-scheduler",
-        _ if who.ends_with("controller") || who.contains("controller") => "kube-controller-manager",
+        _ if who.contains("controller") || LOOPS.iter().any(|end| who.ends_with(end)) => {
+            "kube-controller-manager"
+        }
         other => other,
     }
 }

@@ -9,7 +9,7 @@ use super::{
         Cycle,
         volume_binding::{Bindings, bindings},
     },
-    preemption::{Candidate, preempt},
+    preemption::{Candidate, eligible, preempt},
     queue::Waiting,
 };
 use kubestep_control::{Ticket, reference};
@@ -58,7 +58,11 @@ impl Scheduler {
                     let failed = Failed {
                         reason: "Unschedulable",
                         message: diagnosis.message(),
-                        nominated: candidate.as_ref().map(|c| c.node.clone()),
+                        // Who may not push anybody aside keeps the place that was made for him. Upstream: ModeNoop.
+                        nominated: candidate.as_ref().map(|c| c.node.clone()).or_else(|| {
+                            let name = &look.pod.pod.status.nominated_node_name;
+                            (!name.is_empty() && eligible(&look).is_err()).then(|| name.as_str().into())
+                        }),
                         rejectors: diagnosis.rejectors,
                     };
                     Err((failed, candidate))
@@ -141,7 +145,7 @@ impl Scheduler {
             Some(Flight::Bind { waiting, node }) => self.bound(cx, &waiting, &node, reply),
             Some(Flight::Volume { pod }) => self.volume_written(cx, &pod, reply),
             Some(Flight::Condemn { victim, room }) => self.condemned(cx, victim, room, reply),
-            Some(Flight::Delete { victim, room }) => self.deleted(cx, &victim, &room, reply),
+            Some(Flight::Delete { victim, room }) => self.deleted(cx, &victim, room, reply),
             None => {}
         }
     }

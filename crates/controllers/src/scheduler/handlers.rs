@@ -142,7 +142,10 @@ impl Scheduler {
                 .into_iter()
                 .any(|part| worth_trying(w, &Event::WaitingChanged { part, old, new }))
         };
-        if self.queue.get(uid).is_some_and(|w| w.place == super::queue::Place::Unschedulable && worth(w)) {
+        let busy = self.preempting(cx.view).contains(uid);
+        if !busy
+            && self.queue.get(uid).is_some_and(|w| w.place == super::queue::Place::Unschedulable && worth(w))
+        {
             self.queue.requeue(uid, cx.now);
         }
     }
@@ -185,7 +188,9 @@ impl Scheduler {
     /// Something happened: pods for which it may make a difference come into line again.
     /// Upstream: MoveAllToActiveOrBackoffQueue.
     pub(super) fn happened(&mut self, cx: Sight<'_, '_>, event: Event<'_>) {
-        let moved = self.queue.move_where(cx.now, |waiting| worth_trying(waiting, &event));
+        let busy = self.preempting(cx.view);
+        let worth = |w: &Waiting| !busy.contains(w.info.uid()) && worth_trying(w, &event);
+        let moved = self.queue.move_where(cx.now, worth);
         if moved > 0 {
             cx.because("scheduler.event", vec![("event", event.label()), ("pods", moved.to_string())]);
         }
@@ -195,7 +200,9 @@ impl Scheduler {
     pub(super) fn flush(&mut self, cx: Sight<'_, '_>) {
         let now = cx.now;
         let event = Event::Timeout;
-        let worth = |w: &Waiting| now.since(w.since) > LONGEST_WAIT && worth_trying(w, &event);
+        let busy = self.preempting(cx.view);
+        let late = |w: &Waiting| now.since(w.since) > LONGEST_WAIT && worth_trying(w, &event);
+        let worth = |w: &Waiting| late(w) && !busy.contains(w.info.uid());
         let moved = self.queue.move_where(now, worth);
         if moved > 0 {
             cx.because("scheduler.event", vec![("event", event.label()), ("pods", moved.to_string())]);

@@ -83,6 +83,8 @@ enum Flight {
 struct Room {
     preemptor: Arc<str>,
     node: Arc<str>,
+    /// The victim that is asked when all others have been.
+    last: Option<Arc<Pod>>,
 }
 
 /// The scheduler's whole state. Cheap to clone.

@@ -77,7 +77,7 @@ fn find(
 }
 
 /// Whether the pod may push others aside. Upstream: PodEligibleToPreemptOthers.
-fn eligible(cycle: &Cycle<'_>) -> Result<(), String> {
+pub(super) fn eligible(cycle: &Cycle<'_>) -> Result<(), String> {
     let pod = &cycle.pod.pod;
     if pod.spec.preemption_policy.as_deref() == Some("Never") {
         return Err("not eligible due to preemptionPolicy=Never.".into());

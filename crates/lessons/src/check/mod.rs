@@ -209,7 +209,13 @@ impl Checking<'_> {
             .collect();
         let (end, failed) = self.play(begin, &self.lesson.solution, &mut due);
         for why in failed {
-            self.problem(0, format!("The solution cannot be played: {why}."), "Mend the block solution.");
+            // Nothing can be undone where there was one version only; then it is the start that lacks something.
+            let remedy = if why.contains("no rollout history found") {
+                "Undo needs two revisions: let the block start make a second one."
+            } else {
+                "Mend the block solution."
+            };
+            self.problem(0, format!("The solution cannot be played: {why}."), remedy);
         }
         let end = self.wait(end, self.hold());
         self.solved(&end);
