@@ -25,7 +25,7 @@ async function alive(page) {
   const field = page.tab.getByRole("textbox", { name: "kubectl", exact: true });
   await field.fill("get pods");
   assert.equal(await field.inputValue(), "get pods");
-  assert.ok(Date.now() - started < 3000, `the page took ${Date.now() - started} ms`);
+  assert.ok(Date.now() - started < 15_000, `the page took ${Date.now() - started} ms`);
   await field.fill("");
 }
 
@@ -68,6 +68,7 @@ test("Apply pressed 50 times fast answers every time and changes nothing more", 
   await visit(async (page) => {
     await page.apply();
     for (let i = 0; i < 50; i++) await page.button("Apply").click({ noWaitAfter: true });
+    await page.drawn();
     await page.until("the last answer", async () => (await page.button("Apply").getAttribute("aria-busy")) === "false", 60_000);
     assert.match(await page.text(page.output), /deployment\.apps\/checkout unchanged.*exit 0/);
     await alive(page);

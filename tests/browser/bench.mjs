@@ -86,22 +86,58 @@ const seeks = (tab, last) => tab.evaluate(async (last) => {
   return times;
 }, last);
 
-const big = `apiVersion: apps/v1
+const big = (replicas) => `apiVersion: apps/v1
 kind: Deployment
 metadata: {name: big}
 spec:
-  replicas: 1000
+  replicas: ${replicas}
   selector: {matchLabels: {app: big}}
   template:
     metadata: {labels: {app: big}}
     spec: {containers: [{name: main, image: "registry.example.com/checkout:1.9.1"}]}
 `;
 
+// A board of so many pods, stepped, scrolled and walked: what the person's own thread has to do for it.
+async function board(pods, nodes) {
+  await visit(async (page) => {
+    const { tab } = page;
+    const heads = () => tab.locator("[id^=open-node-]").count();
+    for (let i = await heads(); i < nodes; i++) await page.button("+ node").click();
+    await page.press("+10 s");
+    await page.write(big(pods));
+    await page.apply();
+    for (let i = 0; i < 20 && !/^Converged/.test(await page.text(page.verdict)); i++) await page.press("Run until calm", 900_000);
+    const drawn = await tab.locator(".board").evaluate((e) => ({ density: Number(e.dataset.density), elements: e.querySelectorAll("*").length, columns: e.querySelectorAll(".nodehead").length - 1 }));
+    await page.kubectl(`kubectl scale deployment/big --replicas=${pods - 20}`);
+    await watch(tab);
+    const [, steps] = await traced(async () => { for (let i = 0; i < 40; i++) await page.press("Step"); });
+    say(`${pods} pods, 40 steps while 20 pods go`, { ...drawn, ...(await pictures(tab)), ...steps });
+    await watch(tab);
+    const box = await tab.locator(".stage").boundingBox();
+    await tab.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+    const [, scrolled] = await traced(async () => {
+      for (let i = 0; i < 60; i++) {
+        await tab.mouse.wheel(i % 20 < 10 ? 60 : -60, i < 30 ? 80 : -80);
+        await tab.waitForTimeout(16);
+      }
+    });
+    say(`${pods} pods, scrolled`, { ...(await pictures(tab)), ...scrolled, resident_MiB: await memory() });
+  });
+}
+
 // Documents of ten lines each.
 const many = (count) => Array.from({ length: count }, (_, i) => `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c${i}\n  labels:\n    app: many\ndata:\n  a: "1"\n  b: "2"\n---\n`).join("");
 
 await start();
 try {
+  // `node tests/browser/bench.mjs boards` measures the boards alone.
+  for (const [pods, nodes] of [[300, 5], [1000, 10], [5000, 50]]) await board(pods, nodes);
+  if (process.argv[2] !== "boards") await others();
+} finally {
+  await stop();
+}
+
+async function others() {
   // The first picture: from the navigation to the drawn board, from a warm HTTP cache.
   await visit(async (page) => {
     const times = [];
@@ -171,13 +207,11 @@ try {
     for (let i = 0; i < 7; i++) await page.button("+ node").click();
     await page.press("+10 s");
     await page.until("ten nodes", async () => (await page.tab.locator("[id^=open-node-]").count()) === 10);
-    await page.write(big);
+    await page.write(big(1000));
     await page.apply();
     await calm(page, "1,000 replicas on ten nodes to calm on the page");
     const last = await page.last();
     const times = await seeks(page.tab, last);
     say(`seek in ${last} steps with 1,000 pods, until it is drawn`, { median_ms: round(quantile(times, 0.5)), p95_ms: round(quantile(times, 0.95)), worst_ms: round(most(times)), resident_MiB: await memory() });
   });
-} finally {
-  await stop();
 }

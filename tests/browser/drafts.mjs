@@ -38,7 +38,7 @@ test("typing goes on while the editor takes the plain field's place", async () =
 test("a text filled in before the editor is there is the one that is applied", async () => {
   const editor = hold();
   await visit(async (page) => {
-    await page.write("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: early\n");
+    await page.manifest.fill("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: early\n");
     editor.open();
     await page.tab.locator(".cm-content").waitFor();
     assert.match(await page.file(), /name: early/);

@@ -7,7 +7,7 @@ test("the opening story by keys alone", async () => {
   await visit(async (page) => {
     const keys = page.tab.keyboard;
     await keys.press("Control+Enter");
-    await page.until("Apply answers", async () => /exit 0/.test(await page.text(page.output)));
+    await page.applied();
     const before = await page.at();
     await keys.press("s");
     await page.until("s steps", async () => (await page.at()) === before + 1);
@@ -58,6 +58,7 @@ test("Esc, then Tab leaves the editor; a menu takes and gives back the focus", a
     assert.equal(await page.tab.evaluate(() => document.activeElement.closest(".code-host")), null);
     await page.button("Break it").focus();
     await page.tab.keyboard.press("Enter");
+    await page.focusIn("[role=menu]");
     await page.tab.getByRole("menuitem").first().waitFor();
     await page.tab.keyboard.press("ArrowDown");
     await page.until("the focus is in the menu", () => page.tab.evaluate(() => document.activeElement.getAttribute("role") === "menuitem"));
@@ -114,7 +115,7 @@ test("a menu closes when the person turns to something else, and an act in it ke
   await visit(async (page) => {
     const menu = page.tab.locator("[role=menu]");
     await page.button("Break it").click();
-    await menu.waitFor();
+    await page.focusIn("[role=menu]");
     await page.tab.keyboard.press("Tab");
     await menu.waitFor({ state: "detached" });
     await page.button("Faults").click();
@@ -136,12 +137,15 @@ test("letters on the board jump to a name; what is a key of its own does so with
     await page.tree.getByRole("treeitem").first().focus();
     await keys.press("Shift+C");
     await page.until("the next name with c", async () => /^Deployment/.test(await focused()));
-    await page.tab.waitForTimeout(1000);
     const suffixes = await page.tree.locator("[id^=pod-] .id").allTextContents();
     const suffix = suffixes.find((s) => !/^[12]/.test(s));
-    await keys.press(/[a-z]/.test(suffix[0]) ? `Shift+${suffix[0].toUpperCase()}` : suffix[0]);
-    await keys.type(suffix.slice(1, 4));
-    await page.until("the pod by its suffix", async () => (await focused()).includes(suffix));
+    // Letters far apart are words of their own: on a machine that is busy with other things it takes more than one attempt.
+    await page.until("the pod by its suffix", async () => {
+      await page.tab.waitForTimeout(1000);
+      await keys.press(/[a-z]/.test(suffix[0]) ? `Shift+${suffix[0].toUpperCase()}` : suffix[0]);
+      await keys.type(suffix.slice(1, 4));
+      return (await focused()).includes(suffix);
+    });
     assert.equal(await page.at(), step, "no step was made");
   });
 });

@@ -43,8 +43,7 @@ test("a tag that does not exist, seen and undone, by keys alone in the terminal"
     // Time passes: the new pod asks for its image.
     await keys.press("Escape");
     await page.tab.evaluate(() => document.activeElement.blur());
-    await keys.press("c");
-    await page.rest();
+    await page.pressKey("c");
     await keys.press("t");
     await type("kubectl get pods -o w", "⇥");
     await enter();

@@ -3,6 +3,8 @@ import assert from "node:assert/strict";
 import { chromium } from "playwright-core";
 
 const URL_OF_SITE = process.env.KUBESTEP_URL;
+// So many times slower the page runs than this machine can: `KUBESTEP_SLOW=4` shows what a test takes for granted.
+const SLOW = Number(process.env.KUBESTEP_SLOW || 1);
 const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"];
 
 let chrome;
@@ -21,7 +23,8 @@ export async function stop() {
 
 // Opens the page, runs the test, and fails it if the page logged an error.
 export async function visit(work, { fragment = "", width = 1440, height = 900, dark = false, still = false, init, allow, routes = [], ready = true } = {}) {
-  const context = await chrome.newContext({ viewport: { width, height }, colorScheme: dark ? "dark" : "light", reducedMotion: still ? "reduce" : "no-preference" });
+  // What the service worker fetches, or has, goes past the routes.
+  const context = await chrome.newContext({ viewport: { width, height }, colorScheme: dark ? "dark" : "light", reducedMotion: still ? "reduce" : "no-preference", serviceWorkers: routes.length ? "block" : "allow" });
   const errors = [];
   const watch = (p) => {
     p.on("console", (m) => m.type() === "error" && errors.push(m.text()));
@@ -31,6 +34,7 @@ export async function visit(work, { fragment = "", width = 1440, height = 900, d
     if (init) await context.addInitScript(init);
     const tab = await context.newPage();
     watch(tab);
+    if (SLOW > 1) await (await context.newCDPSession(tab)).send("Emulation.setCPUThrottlingRate", { rate: SLOW });
     for (const [pattern, handler] of routes) await tab.route(pattern, handler);
     await tab.goto(URL_OF_SITE + fragment);
     const page = new Page(tab);
@@ -78,6 +82,15 @@ export class Page {
   async at() { return Number(await this.slider.inputValue()); }
   async last() { return Number(await this.slider.getAttribute("max")); }
 
+  // What was done is drawn: on a slow machine the page draws a part at once, the rest after what the browser has to do.
+  async drawn() {
+    await this.tab.evaluate(() => new Promise((done) => {
+      requestAnimationFrame(() => setTimeout(() => setTimeout(done, 0), 0));
+      // What is out of sight has no pictures.
+      setTimeout(done, 1000);
+    }));
+  }
+
   // Presses a time control and waits until the page shows another moment and rests.
   async press(name, patience) {
     const before = await this.tab.locator(".clock").textContent();
@@ -86,8 +99,22 @@ export class Page {
     await this.rest(patience);
   }
 
+  // The same by a key.
+  async pressKey(key) {
+    const before = await this.tab.locator(".clock").textContent();
+    await this.tab.keyboard.press(key);
+    await this.until(`${key} moves`, async () => (await this.tab.locator(".clock").textContent()) !== before);
+    await this.rest();
+  }
+
+  // Where the focus is: inside of what matches.
+  async focusIn(selector) {
+    await this.until(`the focus is in ${selector}`, () => this.tab.evaluate((s) => document.activeElement.closest(s) !== null, selector));
+  }
+
   // Nothing runs any more.
   async rest(patience = 60_000) {
+    await this.drawn();
     await this.until("the run ends", async () => (await this.button("Play").getAttribute("aria-pressed")) === "false", patience);
   }
 
@@ -105,8 +132,14 @@ export class Page {
 
   async apply() {
     await this.button("Apply").click();
-    await this.until("Apply answers", async () => /exit \d/.test(await this.text(this.output)) && (await this.button("Apply").getAttribute("aria-busy")) === "false");
+    await this.applied();
     return this.text(this.output);
+  }
+
+  // What was applied, with the button or a key, is answered.
+  async applied() {
+    await this.drawn();
+    await this.until("Apply answers", async () => /exit \d/.test(await this.text(this.output)) && (await this.button("Apply").getAttribute("aria-busy")) === "false");
   }
 
   // The text of the editor's file.
@@ -115,7 +148,9 @@ export class Page {
     return (await this.tab.locator(".cm-line").allTextContents()).join("\n");
   }
 
+  // Into the editor, once it has taken the plain field's place: there a long text is one change, not one for each line.
   async write(text) {
+    await this.tab.locator(".cm-content").waitFor();
     await this.manifest.fill(text);
   }
 

@@ -89,7 +89,7 @@ test("every scenario starts in one click", async () => {
 test("drafts survive a reload, and Reset brings the file back", async () => {
   await visit(async (page) => {
     await page.write("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: mine\n");
-    await page.tab.waitForTimeout(400);
+    await page.until("it is kept", () => page.tab.evaluate(() => (localStorage.getItem("kubestep.drafts") ?? "").includes("name: mine")));
     await page.tab.reload();
     await page.ready();
     await page.until("the draft is back", async () => /name: mine/.test(await page.file()));

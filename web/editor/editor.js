@@ -98,8 +98,8 @@ const long = EditorView.domEventHandlers({
   },
 });
 
-// change(text), apply(), ask(line, column): what the page is told. Each file has a state of its own: caret, place and what can be undone.
-export function create(parent, key, text, label, change, apply, ask) {
+// change(text), apply(), ask(line, column): what the page is told. phrases: what the editor says, in the page's language. Each file has a state of its own: caret, place and what can be undone.
+export function create(parent, key, text, label, change, apply, ask, phrases) {
   const editor = { key, quiet: false, states: new Map(), fresh: (doc) => EditorState.create({ doc, extensions }) };
   const extensions = [
     lineNumbers(), history(), drawSelection(), indentOnInput(), indentUnit.of("  "), bracketMatching(), closeBrackets(),
@@ -107,6 +107,7 @@ export function create(parent, key, text, label, change, apply, ask) {
     keymap.of([{ key: "Mod-Enter", run: () => { apply(); return true; } }]),
     helping(editor, ask), leaving(), long,
     keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...historyKeymap, ...searchKeymap]),
+    EditorState.phrases.of(phrases),
     EditorView.contentAttributes.of({ "aria-label": label, spellcheck: "false", tabindex: "0", autocapitalize: "off" }),
     EditorView.updateListener.of((u) => { if (u.docChanged && !editor.quiet) change(u.state.doc.toString()); }),
   ];

@@ -25,6 +25,10 @@ pub(crate) fn App() -> Html {
         let send = send.clone();
         use_effect_with((), move |()| begin(send));
     }
+    // Once it is drawn, which may be later than the next picture where the machine is slow.
+    use_effect_with(state.frame.as_ref().map(|f| f.head.id), |_| {
+        browser::next_picture(|_| effects::find_focus())
+    });
     let now = state.frame.as_ref().map(|f| f.head.now).unwrap_or_default();
     let what_if = state.frame.as_ref().is_some_and(|f| f.head.what_if);
     // Behind a dialog nothing can be reached.

@@ -117,6 +117,18 @@ pub(crate) fn focus(id: &str) {
     }
 }
 
+/// Writes into a field now: what is typed next follows it.
+pub(crate) fn write_field(id: &str, text: &str) {
+    if let Some(field) = by_id(id).and_then(|e| e.dyn_into::<web_sys::HtmlInputElement>().ok()) {
+        field.set_value(text);
+    }
+}
+
+/// The id of what has the focus.
+pub(crate) fn focused_id() -> String {
+    document().active_element().map(|e| e.id()).unwrap_or_default()
+}
+
 /// Whether an element has the focus.
 pub(crate) fn has_focus(id: &str) -> bool {
     by_id(id).is_some_and(|e| document().active_element().as_ref() == Some(&e))
@@ -135,7 +147,8 @@ pub(crate) fn next_picture(work: impl FnOnce(f64) + 'static) {
     }
 }
 
-/// Runs when what waits to be drawn is in the page, before the browser hears anything else.
+/// Runs when what waits to be drawn is in the page, before the browser hears anything else; on a slow machine some of it
+/// may still wait.
 pub(crate) fn once_drawn(work: impl FnOnce() + 'static) {
     wasm_bindgen_futures::spawn_local(async move {
         let turn = js_sys::Promise::resolve(&JsValue::NULL);

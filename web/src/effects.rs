@@ -27,7 +27,6 @@ pub(crate) fn perform(effect: Effect, state: &State, send: &Send) {
         Effect::Restart => browser::later(50, move || start_engine(&send)),
         Effect::Drawn(id) => browser::next_picture(move |_| {
             mark_first_frame();
-            find_focus();
             send(Msg::Time(TimeMsg::Drawn(id)));
         }),
         Effect::NextSlice => next_slice(send),
@@ -71,21 +70,16 @@ pub(crate) fn perform(effect: Effect, state: &State, send: &Send) {
                 Err(why) => LessonMsg::Failed(why),
             }));
         }),
-        // At once, or the next letter that is typed would go astray.
-        Effect::Focus(id) if give_focus(&id) => {}
-        Effect::Focus(id) => browser::once_drawn(move || {
-            if !give_focus(&id) {
-                browser::soon(TRIES, move |_| give_focus(&id));
-            }
-        }),
+        Effect::Focus(id) => at_once(move |_| give_focus(&id)),
         Effect::Into(id) => {
             remember_focus();
-            browser::soon(TRIES, move |_| give_focus(&id));
+            at_once(move |_| give_focus(&id));
         }
         Effect::Return(id) => {
             let before = BEFORE.with(|b| b.borrow_mut().take());
-            browser::soon(TRIES, move |last| return_focus(before.as_ref(), &id, last));
+            at_once(move |last| return_focus(before.as_ref(), &id, last));
         }
+        Effect::Line(text) => browser::write_field("kubectl", &text),
         Effect::Go(line, column, focus) => browser::next_picture(move |_| {
             if editor::is_open() {
                 editor::go(line, column, focus);
@@ -127,8 +121,20 @@ pub(crate) fn focused(element: HtmlElement) {
     FOCUSED.with(|f| *f.borrow_mut() = Some(element));
 }
 
+/// Moves the focus now, or the next letter that is typed would go astray; else when what it waits for is drawn, which may
+/// take a few pictures.
+fn at_once(work: impl Fn(bool) -> bool + 'static) {
+    if !work(false) {
+        browser::once_drawn(move || {
+            if !work(false) {
+                browser::soon(TRIES, work);
+            }
+        });
+    }
+}
+
 /// A picture may have taken away what had the focus: it goes to the board's tab stop, or to the cluster.
-fn find_focus() {
+pub(crate) fn find_focus() {
     let lost = FOCUSED.with(|f| f.borrow().as_ref().is_some_and(|e| !e.is_connected()));
     let nowhere = browser::document().active_element().is_none_or(|e| e.tag_name() == "BODY");
     if !(lost && nowhere) {
@@ -288,6 +294,8 @@ fn body_look(body: &HtmlElement, state: &State) {
         body.set_attribute(name, value).ok();
     }
     body.toggle_attribute_with_force("data-wide", ui.wide).ok();
+    // Here, not where the terminal is drawn: what is shown can have the focus in the same moment.
+    body.toggle_attribute_with_force("data-undocked", !ui.dock).ok();
     for (name, width) in [("--w-desired", ui.widths.0), ("--w-inspect", ui.widths.1)] {
         match width.filter(|_| ui.window.0 >= 1240) {
             Some(width) => body.style().set_property(name, &format!("{width}px")).ok(),

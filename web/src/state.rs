@@ -542,6 +542,8 @@ pub enum Effect {
     FetchLesson(String, Vec<String>),
     /// Give the focus to the element with this id.
     Focus(String),
+    /// Write this where commands are typed.
+    Line(Rc<str>),
     /// Remember what has the focus, and give it to the element with this id, which floats.
     Into(String),
     /// Give the focus back to what had it before something floated; else to the element with this id.

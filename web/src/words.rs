@@ -284,7 +284,7 @@ fn gaps<'t>(parts: &[&str], text: &'t str) -> Option<Vec<&'t str>> {
     let weak = letters < FEW && parts[0].is_empty();
     let fits = |(i, gap): (usize, &&str)| {
         let ends = i < last && gap.ends_with('.');
-        !(gap.is_empty() || ends || gap.contains(". ") || weak && gap.contains(' '))
+        !(gap.is_empty() || ends || gap.contains(". ") || gap.contains(" Then ") || weak && gap.contains(' '))
     };
     found.iter().enumerate().all(fits).then_some(found)
 }
@@ -294,7 +294,8 @@ fn pieces<'t>(text: &'t str, marks: &[char]) -> Vec<&'t str> {
     let mut found = Vec::new();
     let mut from = 0;
     for (at, _) in text.match_indices(' ') {
-        if text[..at].ends_with(marks) {
+        // What was quoted may end without a mark.
+        if text[..at].ends_with(marks) || text[at..].starts_with(" Then ") {
             found.push(&text[from..=at]);
             from = at + 1;
         }

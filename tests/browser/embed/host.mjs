@@ -68,6 +68,7 @@ class Figure extends Page {
     this.host = tab;
     // Only what `Page` asks of a tab beside its parts.
     inside.waitForTimeout = (millis) => tab.waitForTimeout(millis);
+    inside.evaluate = (work) => inside.locator("body").evaluate(work);
   }
 
   async verdictSays(pattern) {

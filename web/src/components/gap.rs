@@ -62,7 +62,7 @@ pub(crate) fn gap_card(details: &Details, now: At, limit: u64) -> Html {
 fn pair(pair: &Pair) -> Html {
     let closed = !pair.status.iter().any(|f| f.gap);
     let fact = |f: &Fact| {
-        html! { <><dt>{f.name.clone()}</dt><dd class={classes!(f.gap.then_some("bad"))} title={f.value.clone()}>{f.value.clone()}</dd></> }
+        html! { <><dt>{f.name.clone()}</dt><dd class={classes!(f.gap.then_some("bad"))} title={f.value.clone()}>{ws(&f.value)}</dd></> }
     };
     html! {
         <div class="pair" data-closed={closed.then_some("")}>

@@ -48,7 +48,7 @@ pub(crate) fn PodCard(props: &Props) -> Html {
     html! {
         <button class={classes!("pod", props.touched.then_some("is-touched"))} role="treeitem" aria-level="3" id={dom_id(item)}
             aria-selected={props.selected.to_string()}
-            tabindex={if props.tab { "0" } else { "-1" }} data-s={look_key(pod)} data-node={props.node.clone()}
+            tabindex={if props.tab { "0" } else { "-1" }} data-s={look_key(pod)} data-on={place.clone()}
             onfocus={Callback::from(move |_| focus.emit(Msg::Focused(item)))} onclick={on(&send, Msg::Select(pod.object.clone()))}>
             <span class="c" /><span class="vh">{"Pod"}{" "}</span><span class="id cut" title={pod.object.name.clone()}>{pod.suffix.clone()}</span>
             <span class="st">{ breaking(&words) }</span><span class="vh">{format!(" {place}")}</span>

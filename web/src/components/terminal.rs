@@ -51,7 +51,7 @@ pub(crate) fn Terminal(props: &Props) -> Html {
         })
     };
     html! {
-        <section class={classes!("dock", (!props.open).then_some("is-closed"))} aria-label="kubectl">
+        <section class="dock" aria-label="kubectl">
             <div class="dock-head">
                 <h2>{w("Terminal")}</h2><span class="label grow">{"kubectl v1.37 · namespace default"}</span>
                 if props.waits { <button class="btn btn-bare btn-s" onclick={on(&send, term(TermMsg::Interrupt))}>{"Ctrl-C"}</button> }

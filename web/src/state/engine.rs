@@ -91,7 +91,7 @@ impl State {
             Update::Field(field) => todo.push(Effect::Help(field)),
             Update::BreakMenu(items) => self.breaks = Rc::new(items),
             Update::Moves(rows) => self.moves = Rc::new(rows),
-            Update::Completions(found) => self.completed(found),
+            Update::Completions(found) => self.completed(found, todo),
             Update::Sentences(sentences) => self.sentences(sentences),
             Update::Hashed { moment, hash } => self.hashed(moment, &hash),
             Update::Latencies(table) => self.latencies = Rc::new(table),

@@ -66,7 +66,9 @@ impl State {
             SingleKeys::Time => press.in_time || press.key == "?",
             SingleKeys::Off => press.key == "?",
         };
-        if press.ctrl || press.alt || press.typing || !allowed {
+        // Nor behind a dialog that has no focus yet.
+        let behind = matches!(self.ui.open, Some(Open::Keys | Open::Models | Open::Course));
+        if press.ctrl || press.alt || press.typing || behind || !allowed {
             return;
         }
         let msg = match press.key.as_str() {

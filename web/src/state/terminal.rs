@@ -25,7 +25,8 @@ impl State {
                 let at =
                     if older { (self.ui.typed_at + 1).min(len) } else { self.ui.typed_at.saturating_sub(1) };
                 self.ui.typed_at = at;
-                self.ui.input = if at == 0 { Rc::from("") } else { self.ui.typed[len - at].clone() };
+                let line = if at == 0 { Rc::from("") } else { self.ui.typed[len - at].clone() };
+                self.put(line, todo);
             }
             TermMsg::Complete => {
                 let line = self.ui.input.to_string();
@@ -35,10 +36,16 @@ impl State {
                 if self.terminal_waits() {
                     self.ask(Command::Interrupt { terminal: OWN }, todo);
                 } else {
-                    self.ui.input = Rc::from("");
+                    self.put(Rc::from(""), todo);
                 }
             }
         }
+    }
+
+    /// Puts a line where one types.
+    fn put(&mut self, line: Rc<str>, todo: &mut Vec<Effect>) {
+        todo.push(Effect::Line(line.clone()));
+        self.ui.input = line;
     }
 
     /// A command waits in the terminal.
@@ -59,16 +66,16 @@ impl State {
         let surplus = typed.len().saturating_sub(HISTORY);
         typed.drain(..surplus);
         self.ui.typed_at = 0;
-        self.ui.input = Rc::from("");
+        self.put(Rc::from(""), todo);
         self.ui.choices = Rc::default();
         self.stop_playing(todo);
         let files = self.docs();
         self.ask(Command::Kubectl { terminal: OWN, line, files }, todo);
     }
 
-    pub(super) fn completed(&mut self, found: Completions) {
+    pub(super) fn completed(&mut self, found: Completions, todo: &mut Vec<Effect>) {
         if *self.ui.input == *found.line {
-            self.ui.input = Rc::from(found.completed);
+            self.put(Rc::from(found.completed), todo);
             self.ui.choices = Rc::new(found.choices);
         }
     }

@@ -43,7 +43,10 @@ impl State {
                 }
                 todo.push(Effect::Look);
             }
-            Msg::Dock => self.ui.dock = !self.ui.dock,
+            Msg::Dock => {
+                self.ui.dock = !self.ui.dock;
+                todo.push(Effect::Look);
+            }
             Msg::Widen => {
                 self.ui.wide = !self.ui.wide;
                 todo.push(Effect::Look);
