@@ -101,7 +101,7 @@ fn own_endpoints() -> Endpoints {
     let mut endpoints = Endpoints { metadata: placed("default", "kubernetes"), ..Endpoints::default() };
     endpoints.metadata.labels.insert("endpointslice.kubernetes.io/skip-mirror".into(), "true".into());
     endpoints.subsets = vec![EndpointSubset {
-        addresses: vec![EndpointAddress { ip: OWN_HOST.into(), ..EndpointAddress::default() }],
+        addresses: vec![EndpointAddress { ip: OWN_HOST.into(), ..EndpointAddress::default() }.into()],
         ports: vec![CoreEndpointPort {
             name: "https".into(),
             port: OWN_PORT,
@@ -122,7 +122,8 @@ fn own_slice() -> EndpointSlice {
         addresses: vec![OWN_HOST.into()],
         conditions: EndpointConditions { ready: Some(true), ..EndpointConditions::default() },
         ..Endpoint::default()
-    }];
+    }
+    .into()];
     slice.ports = vec![EndpointPort {
         name: Some("https".into()),
         port: Some(OWN_PORT),

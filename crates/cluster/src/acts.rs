@@ -3,6 +3,7 @@
 use crate::{
     ClientId, FaultAct, Image, NodeSpec, ProcessId, Record, What, World, process::TimerName, world::Trace,
 };
+use kubestep_control::ProbeKind;
 use kubestep_controllers::kubelet::Timer;
 use kubestep_model::{Pod, client::Client, text::Selector};
 use std::{sync::Arc, time::Duration};
@@ -46,6 +47,8 @@ pub(crate) struct ProbeRule {
     /// Of liveness, readiness and startup probes.
     answers: [Option<bool>; 3],
 }
+
+const PROBE_KINDS: [ProbeKind; 3] = [ProbeKind::Liveness, ProbeKind::Readiness, ProbeKind::Startup];
 
 /// So many of these are remembered for pods that are still to come.
 const MOST_RULES: usize = 64;
@@ -209,18 +212,19 @@ impl World {
         }
     }
 
+    fn pods_that_run(&self, pods: &Pods) -> Vec<Pod> {
+        let all = self.store.list(kubestep_model::Kind::Pod, None).filter_map(|o| o.get::<Pod>());
+        all.filter(|p| pods.has(p) && !p.spec.node_name.is_empty()).cloned().collect()
+    }
+
     fn pods_on_nodes(&self, pods: &Pods) -> Vec<(Arc<str>, Arc<str>)> {
-        self.store
-            .list(kubestep_model::Kind::Pod, None)
-            .filter_map(|o| o.get::<Pod>())
-            .filter(|p| pods.has(p) && !p.spec.node_name.is_empty())
-            .map(|p| (p.spec.node_name.clone(), p.metadata.uid.clone()))
-            .collect()
+        let pods = self.pods_that_run(pods);
+        pods.iter().map(|p| (p.spec.node_name.clone(), p.metadata.uid.clone())).collect()
     }
 
     fn set_probes(&mut self, rule: ProbeRule) {
-        for (node, uid) in self.pods_on_nodes(&rule.pods) {
-            self.tell_probe(&node, &uid, &rule);
+        for pod in self.pods_that_run(&rule.pods) {
+            self.tell_probe(&pod, &rule);
         }
         let rules = Arc::make_mut(&mut self.probe_rules);
         if matches!(rule.pods, Pods::Labelled(_)) {
@@ -233,7 +237,7 @@ impl World {
     }
 
     /// A pod comes to a node: what was said of pods with its labels holds for it, too.
-    pub(crate) fn tell_probes(&mut self, node: &Arc<str>, uid: &Arc<str>) {
+    pub(crate) fn tell_probes(&mut self, uid: &Arc<str>) {
         let rules = self.probe_rules.clone();
         if rules.is_empty() {
             return;
@@ -241,18 +245,26 @@ impl World {
         let pods = self.store.list(kubestep_model::Kind::Pod, None).filter_map(|o| o.get::<Pod>());
         let Some(pod) = pods.into_iter().find(|p| p.metadata.uid == *uid).cloned() else { return };
         for rule in rules.iter().filter(|r| r.pods.has(&pod)) {
-            self.tell_probe(node, uid, rule);
+            self.tell_probe(&pod, rule);
         }
     }
 
-    fn tell_probe(&mut self, node: &Arc<str>, uid: &Arc<str>, rule: &ProbeRule) {
-        use kubestep_control::ProbeKind;
-        let Some(machine) = self.machines.get_mut(node) else { return };
-        let machine = Arc::make_mut(machine);
-        let kinds = [ProbeKind::Liveness, ProbeKind::Readiness, ProbeKind::Startup];
-        for (kind, answer) in kinds.into_iter().zip(rule.answers) {
-            if let Some(answer) = answer {
-                machine.set_probe(uid, rule.container.as_deref(), kind, answer);
+    /// Probes are commands in a container: where two of them are the same command, they answer alike.
+    fn tell_probe(&mut self, pod: &Pod, rule: &ProbeRule) {
+        let Some(machine) = self.machines.get_mut(&pod.spec.node_name) else { return };
+        let (machine, uid) = (Arc::make_mut(machine), &pod.metadata.uid);
+        let all = pod.spec.init_containers.iter().chain(&pod.spec.containers);
+        for container in all.filter(|c| rule.container.as_ref().is_none_or(|name| *name == c.name)) {
+            let probes = [&container.liveness_probe, &container.readiness_probe, &container.startup_probe];
+            let commands =
+                probes.map(|probe| probe.as_ref().and_then(|p| p.exec.as_ref()).map(|e| &e.command));
+            for (place, answer) in rule.answers.iter().enumerate() {
+                let Some(answer) = *answer else { continue };
+                for (other, kind) in PROBE_KINDS.into_iter().enumerate() {
+                    if other == place || commands[other].is_some() && commands[other] == commands[place] {
+                        machine.set_probe(uid, Some(&container.name), kind, answer);
+                    }
+                }
             }
         }
     }

@@ -157,7 +157,7 @@ impl World {
 
     fn give_order(&mut self, node: &Arc<str>, order: Order) -> Vec<Report> {
         if let Order::RunSandbox { pod, .. } = &order {
-            self.tell_probes(node, pod);
+            self.tell_probes(pod);
         }
         let Some(machine) = self.machines.get_mut(node) else { return vec![] };
         let machine = Arc::make_mut(machine);

@@ -191,6 +191,9 @@ pub(crate) fn enqueue(
     now: Instant,
     cause: Option<RecordId>,
 ) {
+    if controller.expected(change, &state.memory) {
+        return;
+    }
     let own = controller.watches().iter().filter(|w| w.kind == change.key.kind).map(|w| w.wakes);
     let defined = controller.of_defined().filter(|_| change.key.kind.is_defined());
     for wakes in own.chain(defined) {

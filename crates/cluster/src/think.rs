@@ -2,7 +2,7 @@
 
 use crate::{Asker, Brain, Latencies, Loop, Process, ProcessId, Step, What, Work, World, world::Trace};
 use kubestep_apiserver::Actor;
-use kubestep_control::{Controller, Done, Effect, Progress, Running, Told, run};
+use kubestep_control::{Controller, Done, Effect, Progress, Running, Told, WorkedOut, run};
 use kubestep_controllers::ALL;
 use kubestep_model::{Instant, Key, Request};
 use std::sync::Arc;
@@ -253,6 +253,7 @@ fn begin(process: &mut Process, controller: usize, key: &Key, now: Instant) -> O
         memory: state.memory.clone(),
         told: vec![],
         committed: 0,
+        worked_out: WorkedOut::default(),
     };
     let work = Work { running, asked: vec![], replies: vec![], cause };
     state.working.insert(key.clone(), Arc::new(work.clone()));

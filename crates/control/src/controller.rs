@@ -1,6 +1,6 @@
 //! The trait of a loop that works through keys.
 
-use crate::{Cx, Flow, View};
+use crate::{Cx, Flow, Memory, View};
 use kubestep_model::{Key, Kind, Object};
 use std::{fmt::Debug, time::Duration};
 
@@ -56,6 +56,10 @@ pub trait Controller: Sync + Debug {
     /// The event handler for every kind that somebody defined, if it watches those, too.
     fn of_defined(&self) -> Option<fn(&Change, &View) -> Vec<Wake>> {
         None
+    }
+    /// Whether a change is one that it made itself and need not hear of. Upstream: trackers of own writes.
+    fn expected(&self, _change: &Change, _memory: &Memory) -> bool {
+        false
     }
     /// Whether it is told of changes of a kind.
     fn hears(&self, kind: Kind) -> bool {

@@ -7,7 +7,12 @@ use kubestep_model::{
     Status, Subresource, Verb,
 };
 use serde_json::Value;
-use std::{sync::Arc, time::Duration};
+use std::{
+    any::Any,
+    fmt,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 /// What a controller remembers between reconciles; lost in a crash.
 pub type Memory = OrdMap<String, Arc<Value>>;
@@ -37,6 +42,25 @@ pub struct Running {
     pub told: Vec<Told>,
     /// How many of its effects have been carried out.
     pub committed: usize,
+    /// What it worked out before it asked for the first time.
+    pub worked_out: WorkedOut,
+}
+
+/// A value that follows from what a reconcile sees when it begins: run again, it need not be worked out again.
+/// It makes no difference to anything but time, so all are equal.
+#[derive(Clone, Default)]
+pub struct WorkedOut(OnceLock<Arc<dyn Any + Send + Sync>>);
+
+impl PartialEq for WorkedOut {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl fmt::Debug for WorkedOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("WorkedOut")
+    }
 }
 
 /// Something a reconcile does besides asking; carried out once, in order.
@@ -92,6 +116,7 @@ pub fn run(controller: &dyn Controller, running: &Running) -> (Progress, Vec<Eff
         now: running.now,
         dice: running.dice.clone(),
         memory: running.memory.clone(),
+        worked_out: &running.worked_out,
         told: &running.told,
         next: 0,
         halted: false,
@@ -114,6 +139,7 @@ pub struct Cx<'a> {
     now: Instant,
     dice: Dice,
     memory: Memory,
+    worked_out: &'a WorkedOut,
     told: &'a [Told],
     next: usize,
     halted: bool,
@@ -167,6 +193,22 @@ impl<'a> Cx<'a> {
     /// What this controller remembers under a name.
     pub fn recall(&self, name: &str) -> Option<&Value> {
         self.memory.get(name).map(|v| &**v)
+    }
+    /// What this controller remembers under names that begin like this, in order, by the rest of the name.
+    pub fn recall_under<'m>(&'m self, prefix: &'m str) -> impl Iterator<Item = (&'m str, &'m Value)> {
+        use std::ops::Bound::{Included, Unbounded};
+        let from = self.memory.range::<str>((Included(prefix), Unbounded));
+        from.map_while(move |(name, value)| Some((name.strip_prefix(prefix)?, &**value)))
+    }
+    /// Works something out from the cache, once for all the runs of this reconcile.
+    pub fn once<T: Send + Sync + 'static>(&self, make: impl FnOnce(&View) -> T) -> Arc<T> {
+        let known = self.worked_out.0.get().cloned().and_then(|value| value.downcast().ok());
+        known.unwrap_or_else(|| {
+            let made = Arc::new(make(self.view));
+            // Another value that stands here stays: this one is then worked out each time.
+            drop(self.worked_out.0.set(made.clone()));
+            made
+        })
     }
     /// Remembers a value under a name, or (with `None`) forgets it. Lost in a crash.
     pub fn remember(&mut self, name: &str, value: Option<Value>) {

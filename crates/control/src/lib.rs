@@ -15,7 +15,7 @@ mod view;
 
 pub use agent::{Agent, AgentCx, Input, Out, Ticket};
 pub use controller::{Change, Controller, Wake, Watch};
-pub use cx::{Cx, Done, Effect, Flow, Halt, Memory, Progress, Running, Told, run};
+pub use cx::{Cx, Done, Effect, Flow, Halt, Memory, Progress, Running, Told, WorkedOut, run};
 pub use note::{EventNote, Note, reference};
 pub use queue::{Limiter, Queue};
 pub use recorder::{Recorder, Style};

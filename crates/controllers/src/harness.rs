@@ -3,7 +3,7 @@
 //! The map answers as an API server without defaults, validation or other controllers would: a write with an old
 //! resource version gets a conflict, a create of a name that is there gets AlreadyExists.
 
-use kubestep_control::{Controller, Effect, EventNote, Note, Progress, Running, Told, View, run};
+use kubestep_control::{Controller, Effect, EventNote, Note, Progress, Running, Told, View, WorkedOut, run};
 use kubestep_model::arrange::Gather;
 use kubestep_model::{
     Answer, Body, Dice, Instant, Key, Kind, Object, Reason, Reply, Request, Status, Subresource, Verb,
@@ -69,7 +69,16 @@ pub fn pass_behind(
     }
     let mut api = Api { objects: stored, refusals, ..Api::default() };
     let (dice, memory) = (Dice::new(1), Default::default());
-    let mut running = Running { key, view, now, dice, memory, told: vec![], committed: 0 };
+    let mut running = Running {
+        key,
+        view,
+        now,
+        dice,
+        memory,
+        told: vec![],
+        committed: 0,
+        worked_out: WorkedOut::default(),
+    };
     for _ in 0..MOST_ASKS {
         let (progress, effects) = run(controller, &running);
         let Progress::Awaiting(requests) = progress else {

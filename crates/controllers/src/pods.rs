@@ -3,6 +3,7 @@
 
 use crate::claim::controller_ref;
 use kubestep_model::{Instant, Kind, Labels, ObjectMeta, Pod, PodTemplateSpec, Time, text::names};
+use serde_json::{Map, Value, json};
 use std::time::Duration;
 
 /// Since when the pod is ready; None if it is not, or if nobody wrote down when.
@@ -19,6 +20,20 @@ pub fn is_available(pod: &Pod, min_ready_seconds: i32, now: Instant) -> bool {
     pod.is_ready()
         && (min_ready_seconds == 0
             || ready_since(pod).is_some_and(|since| since.instant() + seconds(min_ready_seconds) <= now))
+}
+
+/// The part of a status patch that sets one condition: where it is new, it stands behind the others.
+/// Upstream: pkg/util/pod, PatchPodStatus with podutil.UpdatePodCondition.
+pub(crate) fn condition_patch(pod: &Pod, condition: Value) -> Map<String, Value> {
+    let r#type = &condition["type"];
+    let mut order: Vec<Value> = pod.status.conditions.iter().map(|c| json!({"type": c.r#type})).collect();
+    if pod.status.conditions.iter().all(|c| *r#type != *c.r#type) {
+        order.push(json!({"type": r#type}));
+    }
+    let mut patch = Map::new();
+    patch.insert("conditions".into(), json!([condition]));
+    patch.insert("$setElementOrder/conditions".into(), order.into());
+    patch
 }
 
 /// Whether the pod is being deleted and still runs. Upstream: controller.IsPodTerminating.

@@ -115,7 +115,7 @@ pub fn but(world: &World) -> Option<Key> {
         let label = "kubernetes.io/service-name";
         let any = slices.any(|slice| {
             slice.metadata.labels.get(label).is_some_and(|n| **n == *s.metadata.name)
-                && slice.endpoints.iter().any(ready)
+                && slice.endpoints.iter().any(|e| ready(e))
         });
         (!any).then(|| Key::new(ObjectKind::Service, s.metadata.namespace.clone(), s.metadata.name.clone()))
     })

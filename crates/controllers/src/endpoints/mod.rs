@@ -70,12 +70,15 @@ impl Controller for EndpointsController {
             cx.because("endpoints.no-selector", vec![who]);
             return Ok(Done::Settled);
         }
-        let view = cx.view();
-        let pods = selected(view, service);
-        let time = trigger::trigger_time(cx, service, &pods);
         let known = cx.get::<Endpoints>(&key.namespace, &key.name);
+        let found = cx.once(|view| {
+            let pods = selected(view, service);
+            (trigger::look(cx, service, &pods), subsets(service, &pods, known))
+        });
+        let (trigger, subsets) = &*found;
+        trigger::keep(cx, trigger);
         let mut new = known.map_or_else(|| empty(service), without_subsets);
-        new.subsets = subsets(service, &pods);
+        new.subsets.clone_from(subsets);
         new.metadata.labels = labels(service);
         if known
             .is_some_and(|k| k.subsets == new.subsets && own(&k.metadata.labels) == own(&new.metadata.labels))
@@ -83,7 +86,7 @@ impl Controller for EndpointsController {
             cx.because("endpoints.unchanged", vec![who]);
             return Ok(Done::Settled);
         }
-        trigger::annotate(&mut new.metadata.annotations, time);
+        trigger::annotate(&mut new.metadata.annotations, trigger.time);
         write(cx, service, new, known.is_none())
     }
 }

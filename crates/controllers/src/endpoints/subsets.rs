@@ -1,79 +1,134 @@
 //! Addresses that share their ports. Upstream: pkg/api/v1/endpoints, RepackSubsets (v1.37).
 
 use crate::endpointslice::{
+    is_target,
     members::{can_be_endpoint, find_port, has_hostname},
     target,
 };
-use kubestep_model::{CoreEndpointPort, EndpointAddress, EndpointSubset, Pod, Service};
+use kubestep_model::arrange::Arrange;
+use kubestep_model::{
+    CoreEndpointPort, EndpointAddress, EndpointSubset, Endpoints, Pod, Service, ServicePort, Shared,
+};
 use std::{collections::BTreeMap, sync::Arc};
 
-/// An address, as it is sorted: by its text, then by the pod's uid.
-type Place<'a> = (&'a str, &'a str);
-/// The pods that offer one port, and whether they are ready.
-type Offers<'a> = BTreeMap<Place<'a>, (bool, &'a Pod)>;
+/// A pod that can be behind a service, at its address.
+struct Member<'a> {
+    ip: &'a Arc<str>,
+    pod: &'a Pod,
+    ready: bool,
+    hostname: &'a str,
+}
+
+impl Member<'_> {
+    /// Addresses are sorted by their text, then by the pod's uid.
+    fn place(&self) -> (&str, &str) {
+        (self.ip, &self.pod.metadata.uid)
+    }
+
+    fn address(&self) -> EndpointAddress {
+        EndpointAddress {
+            ip: self.ip.clone(),
+            node_name: Some(self.pod.spec.node_name.clone()),
+            target_ref: Some(target(self.pod)),
+            hostname: self.hostname.to_owned(),
+            ..EndpointAddress::default()
+        }
+    }
+
+    /// Whether this is what `address` would make.
+    fn is(&self, address: &EndpointAddress) -> bool {
+        address.ip == *self.ip
+            && address.target_ref.as_ref().is_some_and(|of| is_target(of, self.pod))
+            && address.node_name.as_ref() == Some(&self.pod.spec.node_name)
+            && address.hostname == self.hostname
+            && address.rest.is_empty()
+    }
+}
 
 /// The address of a pod for a service: of the service's first family. Upstream: podToEndpointAddressForService.
-fn ip<'a>(service: &Service, pod: &'a Pod) -> Option<&'a Arc<str>> {
-    let first = service.spec.ip_families.first().map(String::as_str);
-    let v6 = first.map_or(service.spec.cluster_ip.contains(':'), |family| family == "IPv6");
+fn ip<'a>(v6: bool, pod: &'a Pod) -> Option<&'a Arc<str>> {
     pod.status.pod_ips.iter().map(|p| &p.ip).find(|ip| ip.contains(':') == v6)
 }
 
-fn address(service: &Service, pod: &Pod) -> Option<EndpointAddress> {
-    Some(EndpointAddress {
-        ip: ip(service, pod)?.clone(),
-        node_name: Some(pod.spec.node_name.clone()),
-        target_ref: Some(target(pod)),
-        hostname: if has_hostname(pod, service) { pod.spec.hostname.clone() } else { String::new() },
-        ..EndpointAddress::default()
-    })
+/// The pods that can be behind a service, as their addresses are sorted.
+fn members<'a>(service: &'a Service, pods: &[&'a Pod]) -> Vec<Member<'a>> {
+    let all = service.spec.publish_not_ready_addresses;
+    let first = service.spec.ip_families.first().map(String::as_str);
+    let v6 = first.map_or(service.spec.cluster_ip.contains(':'), |family| family == "IPv6");
+    let of = |pod: &&'a Pod| {
+        let hostname = if has_hostname(pod, service) { pod.spec.hostname.as_str() } else { "" };
+        Some(Member { ip: ip(v6, pod)?, pod, ready: all || pod.is_ready(), hostname })
+    };
+    let mut members: Vec<Member<'_>> =
+        pods.iter().filter(|pod| can_be_endpoint(pod, all)).filter_map(of).collect();
+    members.arrange_by(|a, b| a.place().cmp(&b.place()));
+    members
 }
 
-/// The subsets of a service. Upstream: syncService with addEndpointSubset.
-pub(super) fn subsets(service: &Service, pods: &[&Pod]) -> Vec<EndpointSubset> {
-    let all = service.spec.publish_not_ready_addresses;
+/// The subsets of a service. Upstream: syncService with addEndpointSubset. Addresses that did not change are those
+/// of the subsets before.
+pub(super) fn subsets(service: &Service, pods: &[&Pod], before: Option<&Endpoints>) -> Vec<EndpointSubset> {
+    let members = members(service, pods);
     // By the service's port and the number it has on the pod; a headless service may have no ports.
-    let mut offers: BTreeMap<(usize, i32), Offers<'_>> = BTreeMap::new();
-    for pod in pods.iter().filter(|pod| can_be_endpoint(pod, all)) {
-        let Some(ip) = ip(service, pod) else { continue };
-        let ready = all || pod.is_ready();
-        let mut offer = |port, number| {
-            let offers = offers.entry((port, number)).or_default();
-            offers.insert((ip, &pod.metadata.uid), (ready, pod));
-        };
+    let mut offers: BTreeMap<(usize, i32), Vec<usize>> = BTreeMap::new();
+    let mut offer = |port, number, member| offers.entry((port, number)).or_default().push(member);
+    for (member, Member { pod, .. }) in members.iter().enumerate() {
         if service.spec.ports.is_empty() && service.spec.cluster_ip == "None" {
-            offer(0, -1);
+            offer(0, -1, member);
         }
         for (i, port) in service.spec.ports.iter().enumerate() {
             if let Some(number) = find_port(pod, port) {
-                offer(i, number);
+                offer(i, number, member);
             }
         }
     }
-    let mut found: Vec<(Vec<(Place<'_>, bool)>, EndpointSubset)> = vec![];
+    let mut found: Vec<(Vec<usize>, EndpointSubset)> = vec![];
     for ((i, number), offers) in offers {
-        let key: Vec<(Place<'_>, bool)> = offers.iter().map(|(place, (ready, _))| (*place, *ready)).collect();
-        let at = found.iter().position(|(known, _)| *known == key).unwrap_or_else(|| {
-            found.push((key, subset(service, &offers)));
+        let at = found.iter().position(|(known, _)| *known == offers).unwrap_or_else(|| {
+            let before = before.and_then(|b| b.subsets.get(found.len()));
+            let subset = subset(offers.iter().filter_map(|i| members.get(*i)), before);
+            found.push((offers, subset));
             found.len() - 1
         });
         if let (Some((_, subset)), Some(port)) = (found.get_mut(at), service.spec.ports.get(i)) {
-            subset.ports.push(CoreEndpointPort {
-                port: number,
-                name: port.name.clone(),
-                protocol: port.protocol.clone(),
-                app_protocol: port.app_protocol.clone(),
-                ..CoreEndpointPort::default()
-            });
+            subset.ports.push(core_port(port, number));
         }
     }
     found.into_iter().map(|(_, subset)| subset).collect()
 }
 
-fn subset(service: &Service, offers: &Offers<'_>) -> EndpointSubset {
-    let of = |wanted: bool| {
-        let pods = offers.values().filter(move |(ready, _)| *ready == wanted);
-        pods.filter_map(|(_, pod)| address(service, pod)).collect()
+fn core_port(port: &ServicePort, number: i32) -> CoreEndpointPort {
+    CoreEndpointPort {
+        port: number,
+        name: port.name.clone(),
+        protocol: port.protocol.clone(),
+        app_protocol: port.app_protocol.clone(),
+        ..CoreEndpointPort::default()
+    }
+}
+
+/// Upstream and here both lists are sorted alike, so they are walked side by side.
+fn subset<'m>(
+    members: impl Iterator<Item = &'m Member<'m>>,
+    before: Option<&EndpointSubset>,
+) -> EndpointSubset {
+    let mut subset = EndpointSubset::default();
+    let list = |of: fn(&EndpointSubset) -> &Vec<Shared<EndpointAddress>>| {
+        before.map_or(&[] as &[_], |before| of(before).as_slice()).iter().peekable()
     };
-    EndpointSubset { addresses: of(true), not_ready_addresses: of(false), ..EndpointSubset::default() }
+    let mut old = [list(|s| &s.addresses), list(|s| &s.not_ready_addresses)];
+    for member in members {
+        let mut known = None;
+        for old in &mut old {
+            while old.next_if(|address| place(address) < member.place()).is_some() {}
+            known = known.or(old.peek().copied().filter(|address| member.is(address)));
+        }
+        let address = known.cloned().unwrap_or_else(|| member.address().into());
+        if member.ready { &mut subset.addresses } else { &mut subset.not_ready_addresses }.push(address);
+    }
+    subset
+}
+
+fn place(address: &EndpointAddress) -> (&str, &str) {
+    (&address.ip, address.target_ref.as_ref().map_or("", |target| &target.uid))
 }

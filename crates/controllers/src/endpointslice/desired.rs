@@ -9,7 +9,7 @@ use kubestep_control::View;
 use kubestep_model::arrange::Gather;
 use kubestep_model::{
     Endpoint, EndpointConditions, EndpointPort, EndpointSlice, Labels, Node, ObjectMeta, ObjectReference,
-    OwnerReference, Pod, Service,
+    OwnerReference, Pod, Service, Shared,
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -24,20 +24,23 @@ pub(super) struct Meta {
 }
 
 /// The wanted endpoints, in groups of equal ports.
-pub(super) type Wanted = BTreeMap<BTreeSet<String>, (Meta, Vec<Endpoint>)>;
+pub(super) type Wanted = BTreeMap<BTreeSet<String>, (Meta, Vec<Shared<Endpoint>>)>;
 
-/// The endpoints of a service, of one address type; pods on nodes that are not there go to `lost`.
+/// The endpoints of a service, of one address type; pods on nodes that are not there go to `lost`. `before` has each
+/// pod's endpoint in a slice, if there is one: where nothing changed it is used again.
 pub(super) fn desired(
     view: &View,
     service: &Service,
     pods: &[&Pod],
+    before: &[Option<&Shared<Endpoint>>],
     address_type: &'static str,
     lost: &mut Vec<(String, String)>,
 ) -> Wanted {
-    let mut groups: Vec<(BTreeSet<String>, Meta, Vec<Endpoint>)> = vec![];
+    let mut groups: Vec<(BTreeSet<String>, Meta, Vec<Shared<Endpoint>>)> = vec![];
+    let mut nodes: BTreeMap<&str, Option<&Node>> = BTreeMap::new();
     // Most pods have the same ports: their key is worked out once.
     let mut known: Vec<(Vec<Option<i32>>, usize)> = vec![];
-    for pod in pods.iter().filter(|pod| can_be_endpoint(pod, true)) {
+    for (pod, before) in pods.iter().zip(before).filter(|(pod, _)| can_be_endpoint(pod, true)) {
         let numbers = || service.spec.ports.iter().map(|port| find_port(pod, port));
         let group = match known.iter().find(|(known, _)| numbers().eq(known.iter().copied())) {
             Some((_, group)) => *group,
@@ -53,12 +56,17 @@ pub(super) fn desired(
                 group
             }
         };
-        let node = view.get::<Node>("", &pod.spec.node_name);
+        let name = &*pod.spec.node_name;
+        let node = *nodes.entry(name).or_insert_with(|| view.get::<Node>("", name));
         if node.is_none() && !service.spec.publish_not_ready_addresses {
             lost.push((pod.metadata.name.to_string(), pod.spec.node_name.to_string()));
             continue;
         }
-        let endpoint = endpoint_of(service, pod, node, address_type);
+        let of = OfPod { service, pod, zone: zone_of(node), address_type };
+        let endpoint = match before.filter(|before| of.is(before)) {
+            Some(before) => before.clone(),
+            None => of.endpoint().into(),
+        };
         if !endpoint.addresses.is_empty() {
             groups[group].2.push(endpoint);
         }
@@ -80,26 +88,76 @@ fn ports_of(service: &Service, numbers: &[Option<i32>]) -> Vec<EndpointPort> {
     service.spec.ports.iter().zip(numbers).filter_map(of).collect()
 }
 
-/// Upstream: podToEndpoint.
-fn endpoint_of(service: &Service, pod: &Pod, node: Option<&Node>, address_type: &str) -> Endpoint {
-    let (serving, terminating) = (pod.is_ready(), pod.metadata.is_terminating());
-    let ready = service.spec.publish_not_ready_addresses || serving && !terminating;
-    let is_type = |ip: &str| ip.contains(':') == (address_type == "IPv6");
-    let zone = node.and_then(|n| n.labels().get("topology.kubernetes.io/zone")).filter(|z| !z.is_empty());
-    Endpoint {
-        addresses: pod.status.pod_ips.iter().map(|p| p.ip.clone()).filter(|ip| is_type(ip)).collect(),
-        conditions: EndpointConditions {
+fn zone_of(node: Option<&Node>) -> Option<&String> {
+    node.and_then(|n| n.labels().get("topology.kubernetes.io/zone")).filter(|z| !z.is_empty())
+}
+
+/// All that makes an endpoint.
+struct OfPod<'a> {
+    service: &'a Service,
+    pod: &'a Pod,
+    zone: Option<&'a String>,
+    address_type: &'static str,
+}
+
+impl OfPod<'_> {
+    fn conditions(&self) -> EndpointConditions {
+        let (serving, terminating) = (self.pod.is_ready(), self.pod.metadata.is_terminating());
+        let ready = self.service.spec.publish_not_ready_addresses || serving && !terminating;
+        EndpointConditions {
             ready: Some(ready),
             serving: Some(serving),
             terminating: Some(terminating),
             ..EndpointConditions::default()
-        },
-        target_ref: Some(target(pod)),
-        node_name: Some(pod.spec.node_name.clone()).filter(|name| !name.is_empty()),
-        zone: zone.cloned(),
-        hostname: has_hostname(pod, service).then(|| pod.spec.hostname.clone()),
-        ..Endpoint::default()
+        }
     }
+
+    fn addresses(&self) -> impl Iterator<Item = &Arc<str>> {
+        let of_type = |ip: &&Arc<str>| ip.contains(':') == (self.address_type == "IPv6");
+        self.pod.status.pod_ips.iter().map(|p| &p.ip).filter(of_type)
+    }
+
+    fn node_name(&self) -> Option<&Arc<str>> {
+        Some(&self.pod.spec.node_name).filter(|name| !name.is_empty())
+    }
+
+    fn hostname(&self) -> Option<&String> {
+        has_hostname(self.pod, self.service).then_some(&self.pod.spec.hostname)
+    }
+
+    /// Upstream: podToEndpoint.
+    fn endpoint(&self) -> Endpoint {
+        Endpoint {
+            addresses: self.addresses().cloned().collect(),
+            conditions: self.conditions(),
+            target_ref: Some(target(self.pod)),
+            node_name: self.node_name().cloned(),
+            zone: self.zone.cloned(),
+            hostname: self.hostname().cloned(),
+            ..Endpoint::default()
+        }
+    }
+
+    /// Whether this is what `endpoint` would make.
+    fn is(&self, endpoint: &Endpoint) -> bool {
+        endpoint.conditions == self.conditions()
+            && endpoint.target_ref.as_ref().is_some_and(|of| is_target(of, self.pod))
+            && endpoint.addresses.iter().eq(self.addresses())
+            && endpoint.node_name.as_ref() == self.node_name()
+            && endpoint.zone.as_ref() == self.zone
+            && endpoint.hostname.as_ref() == self.hostname()
+            && endpoint.rest.is_empty()
+    }
+}
+
+/// Whether this is what `target` would make.
+pub(crate) fn is_target(of: &ObjectReference, pod: &Pod) -> bool {
+    of.uid == pod.metadata.uid
+        && of.name == pod.metadata.name
+        && of.namespace == pod.metadata.namespace
+        && of.kind == "Pod"
+        && [&of.api_version, &of.resource_version, &of.field_path].iter().all(|text| text.is_empty())
+        && of.rest.is_empty()
 }
 
 /// How an endpoint names its pod.

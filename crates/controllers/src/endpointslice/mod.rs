@@ -1,20 +1,22 @@
 //! EndpointSlices: keeps the addresses of the pods behind each service.
 //!
-//! Upstream: pkg/controller/endpointslice and staging/src/k8s.io/endpointslice (v1.37). Upstream's tracker of slices
-//! is the runtime's read-your-writes here. Left out: hints about topology, metrics.
+//! Upstream: pkg/controller/endpointslice and staging/src/k8s.io/endpointslice (v1.37). That a
+//! pass waits for its own writes is the runtime's read-your-writes here. Left out: hints by the annotation of topology, metrics.
 
 mod desired;
+mod hints;
 pub(crate) mod members;
 mod plan;
+mod tracker;
 pub(crate) mod trigger;
 
-pub(crate) use desired::target;
+pub(crate) use desired::{is_target, target};
 
 use crate::{
     sentences::Sentence,
     stop::{aggregate, error, namespace_terminating},
 };
-use kubestep_control::{Change, Controller, Cx, Done, Flow, Halt, View, Wake, Watch};
+use kubestep_control::{Change, Controller, Cx, Done, Flow, Halt, Memory, View, Wake, Watch};
 use kubestep_model::{DeleteOptions, EndpointSlice, Key, Kind, Object, Resource, Service, Status, Time};
 use members::{has_endpoints, pod_wakes, selected, service_key, service_wakes};
 use plan::{Plan, plan};
@@ -43,7 +45,7 @@ static WATCHES: [Watch; 4] = [
     Watch { kind: Kind::Node, wakes: |_, _| vec![] },
 ];
 
-/// A slice that is as it should be wakes nobody, and so the controller's own writes do not.
+/// A slice that is as it should be wakes nobody.
 /// Upstream: onEndpointSliceAdd, onEndpointSliceUpdate, onEndpointSliceDelete.
 fn slice_wakes(change: &Change, view: &View) -> Vec<Wake> {
     let slices = [&change.old, &change.new].into_iter().flatten().filter_map(EndpointSlice::of);
@@ -78,6 +80,9 @@ impl Controller for EndpointSliceController {
     fn reads_own_writes(&self) -> &'static [Kind] {
         &[Kind::EndpointSlice]
     }
+    fn expected(&self, change: &Change, memory: &Memory) -> bool {
+        change.key.kind == Kind::EndpointSlice && tracker::expected(change, memory)
+    }
     fn max_retries(&self) -> Option<u32> {
         Some(15)
     }
@@ -88,16 +93,20 @@ impl Controller for EndpointSliceController {
         let Some(service) = cx.get::<Service>(&key.namespace, &key.name) else {
             cx.because("endpointslice.gone", vec![("who", key.name.to_string())]);
             trigger::forget(cx, &key.namespace, &key.name);
+            tracker::forget(cx, &key.namespace, &key.name);
             return Ok(Done::Settled);
         };
         if !has_endpoints(service) {
             cx.because("endpointslice.no-selector", vec![("who", key.name.to_string())]);
             return Ok(Done::Settled);
         }
-        let view = cx.view();
-        let pods = selected(view, service);
-        let time = trigger::trigger_time(cx, service, &pods);
-        let plan = plan(view, service, &pods);
+        let found = cx.once(|view| {
+            let pods = selected(view, service);
+            (trigger::look(cx, service, &pods), plan(view, service, &pods))
+        });
+        let (trigger, plan) = &*found;
+        trigger::keep(cx, trigger);
+        tracker::prune(cx, service);
         if plan.is_settled() {
             cx.because("endpointslice.unchanged", vec![("who", key.name.to_string())]);
         }
@@ -106,7 +115,7 @@ impl Controller for EndpointSliceController {
             error(format!("skipping Pod {pod} for Service {namespace}/{name}: Node {node} Not Found"))
         });
         let mut errors: Vec<Status> = lost.collect();
-        errors.extend(write(cx, service, plan, time)?.err());
+        errors.extend(write(cx, service, plan, trigger.time)?.err());
         let Some(status) = aggregate(errors) else { return Ok(Done::Settled) };
         let about = format!("Service {}/{}: {}", key.namespace, key.name, status.message);
         let about = format!("Error updating Endpoint Slices for {about}");
@@ -134,36 +143,42 @@ fn note(cx: &mut Cx<'_>, code: &'static str, service: &Service, slice: &Endpoint
 fn write(
     cx: &mut Cx<'_>,
     service: &Service,
-    plan: Plan,
+    plan: &Plan,
     time: Option<Time>,
 ) -> Result<Result<(), Status>, Halt> {
     let of = format!("EndpointSlice for Service {}/{}", service.metadata.namespace, service.metadata.name);
     // While the service is going away, new slices would only have to be collected again.
-    let create = if service.metadata.is_terminating() { vec![] } else { plan.create };
-    for mut slice in create {
+    let create = if service.metadata.is_terminating() { &[] } else { plan.create.as_slice() };
+    for slice in create {
+        let mut slice = slice.clone();
         trigger::annotate(&mut slice.metadata.annotations, time);
         note(cx, "endpointslice.create", service, &slice);
         match cx.try_create(slice)? {
-            Ok(_) => {}
+            Ok(slice) => tracker::wrote(cx, service, &slice),
             Err(status) if namespace_terminating(&status) => return Ok(Ok(())),
             Err(status) => return Ok(Err(error(format!("failed to create {of}: {}", status.message)))),
         }
     }
-    for mut slice in plan.update {
+    for slice in &plan.update {
+        let mut slice = slice.clone();
         trigger::annotate(&mut slice.metadata.annotations, time);
         note(cx, "endpointslice.update", service, &slice);
         let name = slice.metadata.name.clone();
-        if let Err(status) = cx.try_replace(slice)? {
-            return Ok(Err(error(format!("failed to update {name} {of}: {}", status.message))));
+        match cx.try_replace(slice)? {
+            Ok(slice) => tracker::wrote(cx, service, &slice),
+            Err(status) => {
+                return Ok(Err(error(format!("failed to update {name} {of}: {}", status.message))));
+            }
         }
     }
-    for slice in plan.delete {
-        note(cx, "endpointslice.delete", service, &slice);
+    for slice in &plan.delete {
+        note(cx, "endpointslice.delete", service, slice);
         let reply = cx.try_delete(slice.key(), DeleteOptions::default())?;
         if let Some(status) = reply.err().filter(|s| !s.is_not_found()) {
             let name = &slice.metadata.name;
             return Ok(Err(error(format!("failed to delete {name} {of}: {}", status.message))));
         }
+        tracker::asked_to_go(cx, service, slice);
     }
     Ok(Ok(()))
 }

@@ -1,13 +1,14 @@
 //! Which slices a service should have, and how to get there with few writes.
-//! Upstream: staging/src/k8s.io/endpointslice/reconciler.go (v1.37). Left out: hints about topology.
+//! Upstream: staging/src/k8s.io/endpointslice/reconciler.go (v1.37). Left out: hints by the annotation of topology.
 
 use super::{
     desired::{Meta, desired, labels_for, new_slice},
+    hints,
     members::has_endpoints,
 };
 use kubestep_control::View;
 use kubestep_model::arrange::{Arrange, Gather};
-use kubestep_model::{Endpoint, EndpointSlice, ObjectMeta, Pod, Service};
+use kubestep_model::{Endpoint, EndpointSlice, ObjectMeta, Pod, Service, Shared};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -38,48 +39,61 @@ impl Plan {
     }
 }
 
-/// What tells endpoints apart: the one address, else all of them in order, and the pod's name and namespace.
-type Identity<'e> = (&'e str, Vec<&'e str>, &'e str, &'e str);
-
-/// Tells endpoints apart. Upstream: hashEndpoint.
-fn identity(endpoint: &Endpoint) -> Identity<'_> {
-    let (only, mut all) = match endpoint.addresses.as_slice() {
-        [only] => (&**only, vec![]),
-        all => ("", all.iter().map(|a| &**a).collect()),
-    };
-    all.arrange();
-    let target = endpoint.target_ref.as_ref();
-    let (name, namespace) = target.map_or(("", ""), |t| (&*t.name, &*t.namespace));
-    (only, all, name, namespace)
+/// The name of the pod that an endpoint stands for.
+fn name_of(endpoint: &Endpoint) -> &str {
+    endpoint.target_ref.as_ref().map_or("", |target| &target.name)
 }
 
-/// The wanted endpoints that no slice has taken yet, found by their identity.
+/// Whether two endpoints are of the same pod at the same addresses, in any order. Upstream: hashEndpoint.
+fn is_same(a: &Endpoint, b: &Endpoint) -> bool {
+    let namespace = |e: &Endpoint| e.target_ref.as_ref().map(|target| target.namespace.clone());
+    let addresses = |e: &Endpoint| {
+        let mut all = e.addresses.clone();
+        all.arrange();
+        all
+    };
+    name_of(a) == name_of(b)
+        && namespace(a) == namespace(b)
+        && (a.addresses == b.addresses || addresses(a) == addresses(b))
+}
+
+/// The wanted endpoints that no slice has taken yet. They are sorted by the names of their pods, of which each has one.
 struct Left<'e> {
-    endpoints: Vec<Option<&'e Endpoint>>,
-    /// The next place of each identity, and of each place the next one of the same identity.
-    first: BTreeMap<Identity<'e>, usize>,
-    next: Vec<usize>,
+    all: &'e [Shared<Endpoint>],
+    taken: Vec<bool>,
 }
 
 impl<'e> Left<'e> {
-    fn new(endpoints: &'e [Endpoint]) -> Self {
-        let none = endpoints.len();
-        let (mut first, mut next) = (BTreeMap::new(), vec![none; none]);
-        for (i, endpoint) in endpoints.iter().enumerate().rev() {
-            if let Some(later) = first.insert(identity(endpoint), i) {
-                next[i] = later;
-            }
-        }
-        Left { endpoints: endpoints.iter().map(Some).collect(), first, next }
+    fn new(all: &'e [Shared<Endpoint>]) -> Self {
+        Left { all, taken: vec![false; all.len()] }
     }
 
-    /// Takes the first endpoint of the same identity.
-    fn take(&mut self, old: &'e Endpoint) -> Option<&'e Endpoint> {
-        let place = self.first.get_mut(&identity(old))?;
-        let endpoint = self.endpoints.get_mut(*place)?.take();
-        *place = self.next[*place];
-        endpoint
+    /// Takes the same endpoint, as it is wanted now.
+    fn take(&mut self, old: &Shared<Endpoint>) -> Option<&'e Shared<Endpoint>> {
+        let place = self.all.binary_search_by(|e| name_of(e).cmp(name_of(old))).ok()?;
+        let (new, taken) = (&self.all[place], self.taken.get_mut(place)?);
+        if *taken || !(new.is(old) || is_same(new, old)) {
+            return None;
+        }
+        *taken = true;
+        Some(new)
     }
+
+    fn rest(self) -> VecDeque<Shared<Endpoint>> {
+        let left = self.all.iter().zip(self.taken).filter(|(_, taken)| !taken);
+        left.map(|(endpoint, _)| endpoint.clone()).collect()
+    }
+}
+
+/// For each pod (sorted by name) its endpoint in one of the slices.
+fn by_pod<'e>(pods: &[&Pod], slices: &[&'e EndpointSlice]) -> Vec<Option<&'e Shared<Endpoint>>> {
+    let mut found = vec![None; pods.len()];
+    for endpoint in slices.iter().flat_map(|slice| &slice.endpoints) {
+        if let Ok(place) = pods.binary_search_by(|pod| (*pod.metadata.name).cmp(name_of(endpoint))) {
+            found[place] = Some(endpoint);
+        }
+    }
+    found
 }
 
 /// Tells sets of ports apart, in any order. Upstream: NewPortMapKey.
@@ -151,10 +165,12 @@ fn of_address_type(
             plan.delete.push((*slice).clone());
         }
     }
-    let wanted = desired(view, service, pods, address_type, &mut plan.lost);
+    let before = by_pod(pods, existing);
+    let wanted = desired(view, service, pods, &before, address_type, &mut plan.lost);
+    let mut unchanged = vec![];
     for (key, (meta, endpoints)) in &wanted {
         let slices = by_ports.get(key).map_or(&[] as &[&EndpointSlice], Vec::as_slice);
-        plan.add(of_ports(service, slices, endpoints, meta));
+        plan.add(of_ports(service, slices, endpoints, meta, &mut unchanged));
     }
     for (_, slices) in by_ports.iter().filter(|(key, _)| !wanted.contains_key(*key)) {
         plan.delete.extend(slices.iter().map(|slice| (*slice).clone()));
@@ -168,6 +184,7 @@ fn of_address_type(
             plan.create.push(empty);
         }
     }
+    hints::set(service, &mut plan, &unchanged);
     reuse(&mut plan, service);
     plan
 }
@@ -197,18 +214,34 @@ fn reuse(plan: &mut Plan, service: &Service) {
     plan.delete = kept;
 }
 
-/// Upstream: reconcileByPortMapping.
-fn of_ports(service: &Service, existing: &[&EndpointSlice], endpoints: &[Endpoint], meta: &Meta) -> Plan {
+/// Whether an endpoint is as it is wanted; hints are set afterwards. Upstream: EndpointsEqualBeyondHash.
+fn is_as_wanted(old: &Shared<Endpoint>, new: &Shared<Endpoint>) -> bool {
+    old.is(new)
+        || old.conditions == new.conditions
+            && old.node_name == new.node_name
+            && old.zone == new.zone
+            && old.target_ref == new.target_ref
+}
+
+/// Upstream: reconcileByPortMapping. Slices that need not be written go to `same`.
+fn of_ports<'a>(
+    service: &Service,
+    existing: &[&'a EndpointSlice],
+    endpoints: &[Shared<Endpoint>],
+    meta: &Meta,
+    same: &mut Vec<&'a EndpointSlice>,
+) -> Plan {
     let mut plan = Plan::default();
     let mut left = Left::new(endpoints);
-    let mut unchanged: Vec<&EndpointSlice> = vec![];
+    let mut unchanged: Vec<&'a EndpointSlice> = vec![];
+    let labels = labels_for(service);
+    let own = own_labels(&labels);
     for slice in existing {
-        let kept: Vec<(&Endpoint, &Endpoint)> =
+        let kept: Vec<(&Shared<Endpoint>, &Shared<Endpoint>)> =
             slice.endpoints.iter().filter_map(|old| Some((old, left.take(old)?))).collect();
-        let changed = kept.iter().any(|(old, new)| old != new);
-        let labels = labels_for(service);
-        let relabelled = own_labels(&slice.metadata.labels) != own_labels(&labels);
-        let with = |endpoints: Option<Vec<Endpoint>>| EndpointSlice {
+        let changed = !kept.iter().all(|(old, new)| is_as_wanted(old, new));
+        let relabelled = own_labels(&slice.metadata.labels) != own;
+        let with = |endpoints: Option<Vec<Shared<Endpoint>>>| EndpointSlice {
             metadata: ObjectMeta { labels: labels.clone(), ..slice.metadata.clone() },
             endpoints: endpoints.unwrap_or_else(|| slice.endpoints.clone()),
             address_type: slice.address_type.clone(),
@@ -228,7 +261,7 @@ fn of_ports(service: &Service, existing: &[&EndpointSlice], endpoints: &[Endpoin
         }
     }
     plan.update.arrange_by_key(|slice| std::cmp::Reverse(slice.endpoints.len()));
-    let mut left: VecDeque<Endpoint> = left.endpoints.into_iter().flatten().cloned().collect();
+    let mut left = left.rest();
     for slice in &mut plan.update {
         fill(slice, &mut left);
     }
@@ -244,10 +277,11 @@ fn of_ports(service: &Service, existing: &[&EndpointSlice], endpoints: &[Endpoin
         fill(&mut slice, &mut left);
         if slice.metadata.name.is_empty() { plan.create.push(slice) } else { plan.update.push(slice) }
     }
+    same.append(&mut unchanged);
     plan
 }
 
-fn fill(slice: &mut EndpointSlice, left: &mut VecDeque<Endpoint>) {
+fn fill(slice: &mut EndpointSlice, left: &mut VecDeque<Shared<Endpoint>>) {
     let room = MOST.saturating_sub(slice.endpoints.len()).min(left.len());
     slice.endpoints.extend(left.drain(..room));
 }

@@ -3,7 +3,7 @@
 
 use super::EndpointSliceController;
 use crate::endpoints::EndpointsController;
-use kubestep_control::{Change, Controller, Effect, Memory, Progress, Running, Told, View, run};
+use kubestep_control::{Change, Controller, Effect, Memory, Progress, Running, Told, View, WorkedOut, run};
 use kubestep_model::tree::OrdMap;
 use kubestep_model::{
     Answer, Body, Dice, EndpointPort, EndpointSlice, Instant, Key, Kind, Node, Object, Reply, Request,
@@ -116,7 +116,16 @@ impl Cluster {
     fn reconcile(&mut self, i: usize, key: Key) -> Vec<(Key, Option<Object>)> {
         let (view, memory) = (self.view.clone(), self.memories[i].clone());
         let now = Instant(BASE * 1_000_000_000);
-        let mut running = Running { key, view, now, dice: Dice::new(1), memory, told: vec![], committed: 0 };
+        let mut running = Running {
+            key,
+            view,
+            now,
+            dice: Dice::new(1),
+            memory,
+            told: vec![],
+            committed: 0,
+            worked_out: WorkedOut::default(),
+        };
         let mut changes = vec![];
         loop {
             let (progress, effects) = run(CONTROLLERS[i], &running);

@@ -2,59 +2,81 @@
 //! Upstream: staging/src/k8s.io/endpointslice/util, TriggerTimeTracker (v1.37).
 
 use kubestep_control::Cx;
-use kubestep_model::arrange::Gather;
 use kubestep_model::{Labels, Pod, Service, Time};
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 /// The annotation that carries the time.
 const ANNOTATION: &str = "endpoints.kubernetes.io/last-change-trigger-time";
 
+/// What a look at a service and its pods found.
+#[derive(Debug)]
+pub(crate) struct Trigger {
+    /// The earliest of the times that are new since the last look.
+    pub(crate) time: Option<Time>,
+    /// What has to be remembered or, without a value, forgotten.
+    news: Vec<(String, Option<i64>)>,
+}
+
+/// Where the service's time is remembered; behind a slash those of its pods, by their names.
 fn place(namespace: &str, name: &str) -> String {
     format!("trigger/{namespace}/{name}")
 }
 
-/// The earliest of the times that are new since the last look; remembers them. The pods are sorted by name.
-pub(crate) fn trigger_time(cx: &mut Cx<'_>, service: &Service, pods: &[&Pod]) -> Option<Time> {
+/// The times that are new since the last look. The pods are sorted by name.
+pub(crate) fn look(cx: &Cx<'_>, service: &Service, pods: &[&Pod]) -> Trigger {
     let place = place(&service.metadata.namespace, &service.metadata.name);
-    let known = cx.recall(&place);
+    let of_pods = format!("{place}/");
     let created = service.metadata.creation_timestamp.unwrap_or_default();
-    let before = |value: &Value| value.as_i64().unwrap_or(i64::MIN);
+    let mut news = vec![];
     let mut earliest: Option<Time> = None;
     let mut note = |time: Time| earliest = Some(earliest.map_or(time, |e| e.min(time)));
     // What is remembered is sorted, too: the two are walked side by side.
-    let mut old = known.and_then(|k| k["pods"].as_object()).into_iter().flatten().peekable();
-    let (mut times, mut same) = (Vec::with_capacity(pods.len()), true);
+    let mut old = cx.recall_under(&of_pods).peekable();
     for pod in pods {
         let Some(time) = pod.condition("Ready").and_then(|c| c.last_transition_time) else { continue };
         let name = &*pod.metadata.name;
-        while old.next_if(|(known, _)| known.as_str() < name).is_some() {
-            same = false;
+        while let Some((gone, _)) = old.next_if(|(known, _)| *known < name) {
+            news.push((format!("{of_pods}{gone}"), None));
         }
-        let last = old.next_if(|(known, _)| *known == name).map_or(i64::MIN, |(_, value)| before(value));
-        if time.0 > last {
+        let last = old.next_if(|(known, _)| *known == name).and_then(|(_, value)| value.as_i64());
+        if last.is_none_or(|last| time.0 > last) {
             note(time);
         }
-        same &= time.0 == last;
-        times.push((name, time));
+        if last != Some(time.0) {
+            news.push((format!("{of_pods}{name}"), Some(time.0)));
+        }
     }
-    same &= old.next().is_none();
-    let service_before = known.map(|k| before(&k["service"]));
-    if service_before.is_some_and(|before| created.0 > before) {
+    news.extend(old.map(|(gone, _)| (format!("{of_pods}{gone}"), None)));
+    let before = cx.recall(&place).and_then(Value::as_i64);
+    if before.is_some_and(|before| created.0 > before) {
         note(created);
     }
-    if !same || service_before != Some(created.0) {
-        let pods: Map<String, Value> = times.into_iter().map(|(n, t)| (n.to_owned(), t.0.into())).gather();
-        cx.remember(&place, Some(json!({ "service": created.0, "pods": pods })));
+    if before != Some(created.0) {
+        news.push((place, Some(created.0)));
     }
-    if service_before.is_none() { Some(created) } else { earliest }
+    Trigger { time: if before.is_none() { Some(created) } else { earliest }, news }
+}
+
+/// Remembers what was found.
+pub(crate) fn keep(cx: &mut Cx<'_>, trigger: &Trigger) {
+    for (name, time) in &trigger.news {
+        cx.remember(name, time.map(Value::from));
+    }
 }
 
 /// Forgets a service that is gone.
 pub(crate) fn forget(cx: &mut Cx<'_>, namespace: &str, name: &str) {
     let place = place(namespace, name);
     if cx.recall(&place).is_some() {
+        forget_under(cx, &format!("{place}/"));
         cx.remember(&place, None);
     }
+}
+
+/// Forgets all names that begin like this.
+pub(crate) fn forget_under(cx: &mut Cx<'_>, prefix: &str) {
+    let names: Vec<String> = cx.recall_under(prefix).map(|(rest, _)| format!("{prefix}{rest}")).collect();
+    names.iter().for_each(|name| cx.remember(name, None));
 }
 
 /// Writes the time into annotations, or takes an old one out. Upstream: addTriggerTimeAnnotation.

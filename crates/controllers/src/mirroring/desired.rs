@@ -2,6 +2,7 @@
 
 use kubestep_model::{
     Endpoint, EndpointAddress, EndpointConditions, EndpointPort, EndpointSlice, EndpointSubset, Endpoints,
+    Shared,
 };
 
 /// So many addresses of a subset are mirrored. Upstream: MirroringMaxEndpointsPerSubset.
@@ -12,7 +13,7 @@ const MOST: usize = 1000;
 pub(super) struct Wanted {
     family: &'static str,
     ports: Vec<EndpointPort>,
-    endpoints: Vec<Endpoint>,
+    endpoints: Vec<Shared<Endpoint>>,
 }
 
 impl Wanted {
@@ -45,7 +46,7 @@ pub(super) fn wanted(endpoints: &Endpoints) -> Vec<Wanted> {
                 found.push(Wanted { family, ports, endpoints: vec![] });
                 found.len() - 1
             });
-            found[at].endpoints.push(endpoint(address, ready));
+            found[at].endpoints.push(endpoint(address, ready).into());
         }
     }
     found

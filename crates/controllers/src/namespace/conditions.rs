@@ -38,9 +38,10 @@ impl Report {
         }
     }
 
-    /// Whether something is left or went wrong.
-    pub(super) fn has_anything(&self) -> bool {
-        !self.left.is_empty() || !self.errors.is_empty()
+    /// What is left is not told.
+    pub(super) fn count_nothing(&mut self) {
+        self.left.clear();
+        self.finalizers.clear();
     }
 
     /// All errors as one text.

@@ -72,7 +72,7 @@ impl Controller for NamespaceController {
 /// Upstream: deleteAllContent.
 fn empty(cx: &mut Cx<'_>, namespace: &Namespace) -> Result<Result<u64, Status>, Halt> {
     let mut report = Report::default();
-    let mut seconds = 0;
+    let (mut seconds, mut pods_left) = (0, false);
     let (pods, others): (Vec<Kind>, Vec<Kind>) = kinds(cx.view()).into_iter().partition(|k| *k == Kind::Pod);
     for kinds in [pods, others] {
         for (kind, left) in content::delete_all(cx, namespace, &kinds)? {
@@ -80,13 +80,15 @@ fn empty(cx: &mut Cx<'_>, namespace: &Namespace) -> Result<Result<u64, Status>, 
                 Ok(left) => {
                     seconds = seconds.max(left.seconds);
                     note(cx, namespace, kind, &left);
+                    pods_left |= kind == Kind::Pod && left.count > 0;
                     report.left(kind, left);
                 }
                 Err(status) => report.failed(status.message),
             }
         }
-        // Nothing else is deleted while pods are there.
-        if report.has_anything() {
+        // Nothing else is deleted while pods are there, and the status does not count them.
+        if pods_left || report.failure().is_some() {
+            report.count_nothing();
             break;
         }
     }

@@ -131,7 +131,7 @@ fn evict(cx: &mut Cx<'_>, pod: &Pod, key: &Key) -> Flow {
     let condition = json!({"type": "DisruptionTarget", "status": "True", "reason": "DeletionByTaintManager",
         "message": "Taint manager: deleting due to NoExecute taint", "lastProbeTime": null, "lastTransitionTime": now,
         "observedGeneration": pod.metadata.generation});
-    let patch = json!({"status": {"conditions": [condition]}});
+    let patch = json!({"status": crate::pods::condition_patch(pod, condition)});
     match cx.try_patch(key.clone(), Subresource::Status, PatchKind::Strategic, patch)? {
         Ok(_) => {}
         Err(status) if status.is_not_found() => return Ok(Done::Settled),

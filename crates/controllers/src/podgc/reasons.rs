@@ -1,7 +1,8 @@
 //! What is written on a pod before it is removed.
 
+use crate::pods::condition_patch;
 use kubestep_model::{Pod, Time};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// Why it is removed, as its condition says it.
 #[derive(Debug)]
@@ -19,15 +20,17 @@ impl Reason {
 
 /// The patch of the status: the phase, and the reason as a condition.
 pub(super) fn marked(pod: &Pod, reason: Option<&Reason>, now: Time) -> Value {
-    let mut status = json!({"phase": "Failed"});
+    let mut status = Map::new();
     if let Some(reason) = reason {
         let known = pod.condition("DisruptionTarget").filter(|c| c.status == "True");
         let since = known.and_then(|c| c.last_transition_time).unwrap_or(now);
-        status["conditions"] = json!([{
+        let condition = json!({
             "type": "DisruptionTarget", "status": "True", "reason": reason.reason, "message": reason.message,
             "lastProbeTime": null, "lastTransitionTime": since, "observedGeneration": pod.metadata.generation,
-        }]);
+        });
+        status = condition_patch(pod, condition);
     }
+    status.insert("phase".into(), "Failed".into());
     json!({"status": status})
 }
 

@@ -140,6 +140,10 @@ pub fn find(
             Arc::new(names.iter().filter(known).cloned().collect())
         }
     };
+    if let Some(node) = promised(cycle, &prepared, nominated) {
+        attempt.row(&node, None);
+        return Ok(vec![node]);
+    }
     let wanted = enough(names.len());
     let mut found = vec![];
     for i in 0..names.len() {
@@ -162,6 +166,14 @@ pub fn find(
     }
     *start = (*start + found.len() + diagnosis.nodes.len()) % order.len();
     if found.is_empty() { Err(Failure::Fit(diagnosis)) } else { Ok(found) }
+}
+
+/// The node that the pod was promised, if it will do: then no other is looked at. Upstream: evaluateNominatedNode.
+fn promised(cycle: &Cycle<'_>, prepared: &Prepared, nominated: &Nominated) -> Option<Arc<NodeInfo>> {
+    let name = cycle.pod.pod.status.nominated_node_name.as_str();
+    let node = cycle.cache.node(name).filter(|node| node.node.is_some())?;
+    filter_with_nominated(cycle, prepared, nominated, node).ok()?;
+    Some(node.clone())
 }
 
 /// Each node's scores, weighted, by plugin. Upstream: RunScorePlugins.

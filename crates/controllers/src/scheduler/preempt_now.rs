@@ -3,6 +3,7 @@
 //! Upstream: framework/preemption, Executor.prepareCandidateAsync (v1.37).
 
 use super::{Flight, Room, Scheduler, Sight, preemption::Candidate};
+use crate::pods::condition_patch;
 use kubestep_control::{Ticket, View, reference};
 use kubestep_model::{
     DeleteOptions, Object, PatchKind, Pod, PodCondition, Reply, Resource, Subresource, Verb,
@@ -65,7 +66,7 @@ impl Scheduler {
             ..PodCondition::default()
         };
         let condition = serde_json::to_value(condition).unwrap_or(Value::Null);
-        let patch = Arc::new(json!({ "status": { "conditions": [condition] } }));
+        let patch = Arc::new(json!({ "status": condition_patch(&victim, condition) }));
         let (key, subresource, kind) = (victim.key(), Subresource::Status, PatchKind::Strategic);
         let ticket = cx.ask(Verb::Patch { key, subresource, kind, patch });
         self.flights.insert(ticket, Flight::Condemn { victim, room });

@@ -124,8 +124,7 @@ impl Scheduler {
             // Whether it could be said where the pod is to run makes no difference.
             self.write_volumes(cx, uid);
         } else if let Err(status) = reply {
-            let text =
-                format!("running PreBind plugin \"VolumeBinding\": binding volumes: {}", status.message);
+            let text = format!("running PreBind plugin \"VolumeBinding\": {}", status.message);
             self.give_up(cx, uid, text);
         } else {
             work.missing = work.missing.saturating_sub(1);

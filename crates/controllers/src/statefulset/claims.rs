@@ -9,7 +9,7 @@ use crate::{
 };
 use kubestep_control::Cx;
 use kubestep_model::{
-    Body, Custom, Key, Kind, Object, ObjectMeta, OwnerReference, Pod, StatefulSet, Status, Subresource, Verb,
+    Answer, Body, Custom, Key, Kind, Object, ObjectMeta, OwnerReference, Pod, StatefulSet, Status, Subresource, Verb,
     Whole,
 };
 use std::sync::Arc;
@@ -22,9 +22,9 @@ fn cached<'a>(cx: &Cx<'a>, set: &StatefulSet, name: &str) -> Option<&'a Arc<Cust
     }
 }
 
-/// Makes the claims of a pod that are not there. Upstream: createPersistentVolumeClaims.
-pub(super) fn create_missing(cx: &mut Cx<'_>, set: &StatefulSet, pod: &Pod) -> Step<()> {
-    let mut errors = Vec::new();
+/// Makes the claims of a pod that are not there; answers them. Upstream: createPersistentVolumeClaims.
+pub(super) fn create_missing(cx: &mut Cx<'_>, set: &StatefulSet, pod: &Pod) -> Step<Vec<Object>> {
+    let (mut made, mut errors) = (Vec::new(), Vec::new());
     for claim in identity::claims(set, identity::ordinal(pod)) {
         let name = claim.metadata.name.to_string();
         if let Some(there) = cached(cx, set, &name) {
@@ -41,7 +41,15 @@ pub(super) fn create_missing(cx: &mut Cx<'_>, set: &StatefulSet, pod: &Pod) -> S
                 ("pod", pod.metadata.name.to_string()),
             ],
         );
-        let refusal = whole::create_object(cx, Object::Custom(claim))?.err();
+        let refusal = match whole::create_object(cx, Object::Custom(claim))? {
+            Ok(answer) => {
+                if let Answer::Object { object, .. } = answer {
+                    made.push(object);
+                }
+                None
+            }
+            Err(refusal) => Some(refusal),
+        };
         if let Some(refusal) = &refusal {
             errors.push(error(format!("failed to create PVC {name}: {}", refusal.message)));
         }
@@ -49,7 +57,7 @@ pub(super) fn create_missing(cx: &mut Cx<'_>, set: &StatefulSet, pod: &Pod) -> S
             claim_event(cx, set, pod, &name, refusal.as_ref());
         }
     }
-    aggregate(errors).map_or(Ok(()), |status| Err(status.into()))
+    aggregate(errors).map_or(Ok(made), |status| Err(status.into()))
 }
 
 /// Upstream: recordClaimEvent.
@@ -73,8 +81,8 @@ fn claim_event(cx: &mut Cx<'_>, set: &StatefulSet, pod: &Pod, claim: &str, refus
 
 /// What `createMissingPersistentVolumeClaims` does for a pod that is pending.
 pub(super) fn complete(cx: &mut Cx<'_>, set: &StatefulSet, pod: &Pod) -> Step<()> {
-    create_missing(cx, set, pod)?;
-    if let Err(stop) = apply_policy(cx, set, pod) {
+    let made = create_missing(cx, set, pod)?;
+    if let Err(stop) = apply_policy(cx, set, pod, &made) {
         if let Stop::Failed(status) = &stop {
             pod_event(cx, "Update", set, pod, Some(status));
         }
@@ -133,11 +141,18 @@ pub(super) fn match_policy(cx: &Cx<'_>, set: &StatefulSet, pod: &Pod) -> bool {
     names.into_iter().all(|name| cached(cx, set, &name).is_none_or(|claim| up_to_date(claim, set, pod)))
 }
 
-/// Writes the owners that the retention policy wants. Upstream: UpdatePodClaimForRetentionPolicy.
-pub(super) fn apply_policy(cx: &mut Cx<'_>, set: &StatefulSet, pod: &Pod) -> Step<()> {
+/// Writes the owners that the retention policy wants. Claims that this pass has made are in the cache by now.
+/// Upstream: UpdatePodClaimForRetentionPolicy.
+pub(super) fn apply_policy(cx: &mut Cx<'_>, set: &StatefulSet, pod: &Pod, made: &[Object]) -> Step<()> {
+    let just_made = |name: &str| {
+        made.iter().find_map(|object| match object {
+            Object::Custom(claim) if *claim.metadata.name == *name => Some(claim),
+            _ => None,
+        })
+    };
     for template in &set.spec.volume_claim_templates {
         let name = identity::claim_name(set, template, identity::ordinal(pod));
-        let Some(claim) = cached(cx, set, &name) else { continue };
+        let Some(claim) = cached(cx, set, &name).or_else(|| just_made(&name)) else { continue };
         if is_foreign(claim, set, pod) {
             let text = format!(
                 "PersistentVolumeClaim {name} has a conflicting OwnerReference that acts as a managing controller, the retention policy is ignored for this claim"

@@ -26,7 +26,7 @@ pub(super) fn pod_event(cx: &mut Cx<'_>, verb: &str, set: &StatefulSet, pod: &Po
 }
 
 /// Tells of a failure of a phase, and hands it on.
-fn told(cx: &mut Cx<'_>, verb: &str, set: &StatefulSet, pod: &Pod, step: Step<()>) -> Step<()> {
+fn told<T>(cx: &mut Cx<'_>, verb: &str, set: &StatefulSet, pod: &Pod, step: Step<T>) -> Step<T> {
     if let Err(Stop::Failed(status)) = &step {
         pod_event(cx, verb, set, pod, Some(status));
     }
@@ -36,7 +36,7 @@ fn told(cx: &mut Cx<'_>, verb: &str, set: &StatefulSet, pod: &Pod, step: Step<()
 /// First the claims, then the pod. Upstream: CreateStatefulPod.
 pub(super) fn create(cx: &mut Cx<'_>, set: &StatefulSet, pod: &Pod) -> Step<()> {
     let claims = claims::create_missing(cx, set, pod);
-    told(cx, "Create", set, pod, claims)?;
+    let made = told(cx, "Create", set, pod, claims)?;
     cx.because(
         "sts.create",
         vec![
@@ -49,7 +49,7 @@ pub(super) fn create(cx: &mut Cx<'_>, set: &StatefulSet, pod: &Pod) -> Step<()> 
     if let Some(refusal) = refusal.as_ref().filter(|r| r.is_already_exists()) {
         return Err(refusal.clone().into());
     }
-    let policy = claims::apply_policy(cx, set, pod);
+    let policy = claims::apply_policy(cx, set, pod, &made);
     told(cx, "Update", set, pod, policy)?;
     pod_event(cx, "Create", set, pod, refusal.as_ref());
     refusal.map_or(Ok(()), |status| Err(status.into()))
@@ -72,14 +72,15 @@ pub(super) fn repair(cx: &mut Cx<'_>, set: &StatefulSet, pod: &Pod) -> Step<()> 
             identity::update_identity(set, &mut copy, number);
             consistent = false;
         }
+        let mut made = Vec::new();
         if !identity::storage_matches(set, &copy) {
             identity::update_storage(set, &mut copy, number);
             consistent = false;
             let claims = claims::create_missing(cx, set, &copy);
-            told(cx, "Update", set, pod, claims)?;
+            made = told(cx, "Update", set, pod, claims)?;
         }
         if !claims::match_policy(cx, set, &copy) {
-            let policy = claims::apply_policy(cx, set, &copy);
+            let policy = claims::apply_policy(cx, set, &copy, &made);
             told(cx, "Update", set, pod, policy)?;
         }
         if consistent {

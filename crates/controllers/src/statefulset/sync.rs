@@ -118,7 +118,7 @@ fn run_phases(
     }
     let claims = run_for_all(cx, condemned, monotonic, |cx, pod| {
         if !claims::match_policy(cx, set, pod) {
-            claims::apply_policy(cx, set, pod)?;
+            claims::apply_policy(cx, set, pod, &[])?;
         }
         Ok(false)
     })?;

@@ -5,7 +5,7 @@ use crate::{
     fault::Fault,
     kc::{Flow, Kc},
 };
-use kubestep_model::{EndpointAddress, Endpoints, Object};
+use kubestep_model::{EndpointAddress, Endpoints, Object, Shared};
 use std::sync::Arc;
 
 pub(super) fn describe(
@@ -17,7 +17,7 @@ pub(super) fn describe(
     page.head(&o.metadata);
     page.line(0, "Subsets:");
     for subset in &o.subsets {
-        let list = |addresses: &[EndpointAddress]| {
+        let list = |addresses: &[Shared<EndpointAddress>]| {
             addresses.iter().map(|a| a.ip.to_string()).collect::<Vec<_>>().join(",")
         };
         page.field(1, "Addresses", or_none(&list(&subset.addresses)));

@@ -1,6 +1,6 @@
 //! Service, Endpoints, EndpointSlice.
 
-use crate::{IntOrString, Labels, ObjectMeta, ObjectReference, go::api};
+use crate::{IntOrString, Labels, ObjectMeta, ObjectReference, Shared, go::api};
 use std::sync::Arc;
 
 api! {
@@ -44,8 +44,8 @@ api! {
     /// Addresses that share the same ports.
     pub struct EndpointSubset {
         maybe {
-            addresses: Vec<EndpointAddress>,
-            not_ready_addresses: Vec<EndpointAddress>,
+            addresses: Vec<Shared<EndpointAddress>>,
+            not_ready_addresses: Vec<Shared<EndpointAddress>>,
             ports: Vec<CoreEndpointPort>,
         }
     }
@@ -64,7 +64,7 @@ api! {
         always {
             metadata: ObjectMeta,
             address_type: String,
-            endpoints or null: Vec<Endpoint>,
+            endpoints or null: Vec<Shared<Endpoint>>,
             ports or null: Vec<EndpointPort>,
         }
     }
