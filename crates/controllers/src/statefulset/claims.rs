@@ -9,8 +9,8 @@ use crate::{
 };
 use kubestep_control::Cx;
 use kubestep_model::{
-    Answer, Body, Custom, Key, Kind, Object, ObjectMeta, OwnerReference, Pod, StatefulSet, Status, Subresource, Verb,
-    Whole,
+    Answer, Body, Custom, Key, Kind, Object, ObjectMeta, OwnerReference, Pod, StatefulSet, Status,
+    Subresource, Verb, Whole,
 };
 use std::sync::Arc;
 
