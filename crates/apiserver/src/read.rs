@@ -128,7 +128,7 @@ pub(crate) fn fits(
     fields: Option<&FieldSelector>,
 ) -> bool {
     labels.is_none_or(|l| l.matches(&object.meta().labels))
-        && fields.is_none_or(|f| f.is_empty() || f.matches(&fields_of(turn, object)))
+        && fields.is_none_or(|f| f.is_empty() || f.matches(&fields_of(turn, object, f)))
 }
 
 /// The fields that a field selector of a kind may name, besides name and namespace.
@@ -193,7 +193,11 @@ const NEWER_EVENT: [&str; 10] = [
 ];
 
 /// The values of those fields.
-fn fields_of(turn: &Turn<'_>, object: &Object) -> BTreeMap<String, String> {
+fn fields_of(turn: &Turn<'_>, object: &Object, wanted: &FieldSelector) -> BTreeMap<String, String> {
+    let one = |(field, _, _): (&str, bool, &str)| Some((field.to_owned(), at_hand(object, field)?));
+    if let Some(fields) = wanted.terms().map(one).collect() {
+        return fields;
+    }
     let meta = object.meta();
     let mut fields = BTreeMap::from([
         ("metadata.name".to_owned(), meta.name.to_string()),
@@ -214,6 +218,21 @@ fn fields_of(turn: &Turn<'_>, object: &Object) -> BTreeMap<String, String> {
         fields.insert(field.to_owned(), field_text(&value, field));
     }
     fields
+}
+
+/// A field that can be had without writing the whole object down.
+fn at_hand(object: &Object, field: &str) -> Option<String> {
+    Some(match (object, field) {
+        (_, "metadata.name") => object.meta().name.to_string(),
+        (_, "metadata.namespace") => object.meta().namespace.to_string(),
+        (Object::Pod(pod), "spec.nodeName") => pod.spec.node_name.to_string(),
+        (Object::Pod(pod), "status.phase") => pod.status.phase.to_string(),
+        (Object::Event(event), "involvedObject.name") => event.involved_object.name.to_string(),
+        (Object::Event(event), "involvedObject.namespace") => event.involved_object.namespace.to_string(),
+        (Object::Event(event), "involvedObject.kind") => event.involved_object.kind.to_string(),
+        (Object::Event(event), "involvedObject.uid") => event.involved_object.uid.to_string(),
+        _ => return None,
+    })
 }
 
 fn field_text(object: &serde_json::Value, field: &str) -> String {

@@ -10,7 +10,7 @@ use crate::{
     fault::Fault,
     kc::{Flow, Kc},
     output::{
-        format::{self, Format},
+        format::{self, Format, qualified},
         sort,
         table::{Shape, table},
     },
@@ -18,11 +18,11 @@ use crate::{
 };
 use kubestep_model::arrange::Arrange;
 use kubestep_model::{
-    Kind, Object,
+    GoValue, Kind, Object,
     client::Stream,
     defined::{self, Definition},
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::sync::Arc;
 
 pub(super) const FLAGS: &[Flag] = &[
@@ -111,6 +111,14 @@ pub(super) fn generic(kc: &mut Kc<'_>, args: &Args, format: &Format, found: Foun
         let places = in_order(&objects, field).map_err(|why| kc.fail(why))?;
         objects = places.into_iter().map(|at| objects[at].clone()).collect();
     }
+    if *format == Format::Name {
+        let name = |o: &Object| qualified(o.kind(), &o.meta().name) + "\n";
+        kc.out(objects.iter().map(name).collect::<String>());
+        return match fault {
+            Some(fault) => Err(kc.fault(&fault)),
+            None => Ok(0),
+        };
+    }
     let value = match objects.as_slice() {
         [one] if found.single => one.to_value(),
         many => format::list(many),
@@ -123,7 +131,11 @@ pub(super) fn generic(kc: &mut Kc<'_>, args: &Args, format: &Format, found: Foun
 }
 
 fn in_order(objects: &[Object], field: &str) -> Result<Vec<usize>, String> {
-    let values: Vec<Value> = objects.iter().map(Object::to_value).collect();
+    // What is told of the metadata needs no more than these.
+    let bare = field.trim_start_matches(['{', '.']);
+    let whole = !bare.starts_with("metadata.");
+    let value = |o: &Object| if whole { o.to_value() } else { json!({ "metadata": o.meta().to_json() }) };
+    let values: Vec<Value> = objects.iter().map(value).collect();
     sort::order(&values, field)
 }
 

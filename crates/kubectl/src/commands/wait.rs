@@ -164,6 +164,10 @@ fn reach(kc: &mut Kc<'_>, info: &Info, goal: &Goal, end: Instant, once: bool) ->
         }
         Goal::Condition { .. } | Goal::Path { .. } => {}
     }
+    // One time for all: when it is over, what is met long since is not looked at any more. Upstream: RunWaitContext.
+    if !once && kc.now() >= end {
+        return Ok(Err(timed_out(&info.key)));
+    }
     let mut object = info.object.clone();
     let mut from = object.meta().revision();
     loop {

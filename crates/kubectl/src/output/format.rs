@@ -108,7 +108,7 @@ impl Format {
             Format::JsonPathAsJson(template) => template
                 .find(value)
                 .map(|parts| parts.into_iter().map(|part| json::pretty(&Value::Array(part))).collect()),
-            Format::Columns(columns) => columns.print(&each(value), heads),
+            Format::Columns(columns) => columns.print(each(value), heads),
         };
         match text {
             Ok(text) => {
@@ -121,10 +121,10 @@ impl Format {
 }
 
 /// The objects of a list, or the one object.
-fn each(value: &Value) -> Vec<Value> {
+fn each(value: &Value) -> &[Value] {
     match value.get("items") {
-        Some(Value::Array(items)) if value["kind"] == "List" => items.clone(),
-        _ => vec![value.clone()],
+        Some(Value::Array(items)) if value["kind"] == "List" => items,
+        _ => std::slice::from_ref(value),
     }
 }
 
