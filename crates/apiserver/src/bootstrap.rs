@@ -118,12 +118,14 @@ fn own_slice() -> EndpointSlice {
     slice.metadata.generation = 1;
     slice.metadata.labels.insert("kubernetes.io/service-name".into(), "kubernetes".into());
     slice.address_type = "IPv4".into();
-    slice.endpoints = vec![Endpoint {
-        addresses: vec![OWN_HOST.into()],
-        conditions: EndpointConditions { ready: Some(true), ..EndpointConditions::default() },
-        ..Endpoint::default()
-    }
-    .into()];
+    slice.endpoints = vec![
+        Endpoint {
+            addresses: vec![OWN_HOST.into()],
+            conditions: EndpointConditions { ready: Some(true), ..EndpointConditions::default() },
+            ..Endpoint::default()
+        }
+        .into(),
+    ];
     slice.ports = vec![EndpointPort {
         name: Some("https".into()),
         port: Some(OWN_PORT),

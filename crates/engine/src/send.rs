@@ -33,7 +33,8 @@ pub fn request(world: &World, service: &Service, count: u32) -> Rich {
         slice.ports.iter().any(|p| p.name.as_deref().unwrap_or_default() == port.name && p.port.is_some())
     };
     let number = slices.iter().find(of_port).and_then(|s| s.ports.iter().find_map(|p| p.port));
-    let all: Vec<&Endpoint> = slices.iter().filter(of_port).flat_map(|s| &s.endpoints).map(|e| &**e).collect();
+    let all: Vec<&Endpoint> =
+        slices.iter().filter(of_port).flat_map(|s| &s.endpoints).map(|e| &**e).collect();
     let Some(drawn) = draw(&all, world, count) else { return nobody(service, &all) };
     let address = drawn.addresses.first().map_or("", |a| &**a);
     let place = format!("{address}:{}", number.unwrap_or_default());
