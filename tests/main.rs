@@ -10,6 +10,7 @@ mod orders;
 mod races;
 mod rewind;
 mod roundtrip;
+mod scheduling;
 mod sweep;
 mod tidy;
 mod vectors;

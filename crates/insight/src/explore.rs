@@ -10,6 +10,7 @@ pub mod bounds;
 mod moves;
 pub mod promises;
 mod quiet;
+pub mod scheduling;
 mod small;
 mod state;
 mod stub;
@@ -30,7 +31,7 @@ use std::collections::{BTreeSet, VecDeque};
 pub enum Move {
     /// Something that is enabled.
     Step(Step),
-    /// The controller manager ends and is started again.
+    /// The process that is searched, the scheduler or the controller manager, ends and is started again.
     Crash,
     /// A request is served, and its answer gets lost: whoever asked hears of a timeout.
     Lost(Step),
@@ -42,7 +43,7 @@ pub enum Move {
 /// delivery is a move of its own, and may come as late as it likes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rules {
-    /// How often the controller manager may crash, or an answer to it get lost.
+    /// How often the process that is searched may crash, or an answer to it get lost.
     pub troubles: u32,
     /// Whether answers get lost, too.
     pub lost: bool,

@@ -10,6 +10,7 @@ mod bind;
 mod budgets;
 pub mod cache;
 pub mod cycle;
+mod essence;
 pub mod event;
 pub mod fit_error;
 mod handlers;

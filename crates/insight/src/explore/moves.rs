@@ -4,7 +4,7 @@ use super::{
     Move,
     state::{Reader, is_dead},
 };
-use kubestep_cluster::{Asker, Flight, Loop, Step, World, loops::ALL};
+use kubestep_cluster::{Asker, Flight, Loop, Step, TimerName, World, loops::ALL, loops::scheduler::Timer};
 use kubestep_model::{Instant, Key, Kind, Verb};
 use std::time::Duration;
 
@@ -30,6 +30,7 @@ pub(super) fn moves(world: &World, reader: &Reader, crashes: bool) -> Vec<Move> 
             .loops()
             .nth(*controller)
             .is_some_and(|(_, l)| l.queue.delayed().any(|(k, at)| waits_shortly(world, l, k, *at))),
+        Step::Timer(_, TimerName::Scheduler(Timer::Backoff)) => true,
         _ => false,
     };
     world.due().map(|(_, s)| s).find(waits).cloned().map(Move::Step).into_iter().collect()
@@ -43,9 +44,9 @@ pub(super) fn waits_shortly(world: &World, state: &Loop, key: &Key, at: Instant)
 
 fn counts(step: &Step, reader: &Reader) -> bool {
     match step {
-        Step::Deliver(_, kind) => reader.reads(*kind),
+        Step::Deliver(process, kind) => reader.hears(process, *kind),
         Step::Think(_, _, key) => !key.name.is_empty(),
-        Step::Serve(_) | Step::Client(_) => true,
+        Step::Serve(_) | Step::Client(_) | Step::Timer(_, TimerName::Scheduler(Timer::Cycle)) => true,
         Step::Wake(..) | Step::Timer(..) | Step::Runtime(_) | Step::Period(..) => false,
     }
 }

@@ -15,7 +15,7 @@ pub(super) fn settle(world: &mut World, reader: &Reader) {
 
 fn is_quiet(world: &World, step: &Step, reader: &Reader) -> bool {
     match step {
-        Step::Deliver(_, kind) => !reader.reads(*kind),
+        Step::Deliver(process, kind) => !reader.hears(process, *kind),
         Step::Serve(id) => world
             .flight(*id)
             .is_some_and(|f| matches!(f.asker, Asker::Events { .. }) || changes_nothing(world, step, f)),

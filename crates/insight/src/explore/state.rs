@@ -3,7 +3,7 @@
 
 use super::moves::waits_shortly;
 use super::words::{Lexicon, Text};
-use kubestep_cluster::{Asker, Flight, Process, ProcessId, Step, World};
+use kubestep_cluster::{Asker, Brain, Flight, Health, Process, ProcessId, Step, World, loops::scheduler};
 use kubestep_model::arrange::Gather;
 use kubestep_model::{Kind, Revision};
 use std::collections::BTreeSet;
@@ -15,6 +15,14 @@ pub(super) struct Reader {
     base: Revision,
     /// The kinds that loops which are awake watch.
     kinds: BTreeSet<Kind>,
+    /// The process whose orders are searched.
+    subject: ProcessId,
+}
+
+/// The process whose orders are searched: the scheduler where it runs, else the controller manager.
+pub(super) fn subject(world: &World) -> ProcessId {
+    let runs = world.process(&ProcessId::Scheduler).is_some_and(|p| p.health == Health::Up);
+    if runs { ProcessId::Scheduler } else { ProcessId::Manager }
 }
 
 /// Whether the asker of a request has ended, so that nobody hears the reply.
@@ -26,9 +34,18 @@ pub(super) fn is_dead(world: &World, flight: &Flight) -> bool {
 impl Reader {
     pub(super) fn new(world: &World) -> Self {
         let awake = world.loops().filter(|(_, l)| !l.stopped);
-        let kinds =
+        let mut kinds: BTreeSet<Kind> =
             awake.flat_map(|(c, _)| c.watches()).map(|w| w.kind).filter(|k| *k != Kind::Event).collect();
-        Reader { base: world.store().revision(), kinds }
+        let subject = subject(world);
+        if subject == ProcessId::Scheduler {
+            kinds.extend(scheduler::WATCHES);
+        }
+        Reader { base: world.store().revision(), kinds, subject }
+    }
+
+    /// Whether somebody who is awake hears what a watch tells a process.
+    pub(super) fn hears(&self, process: &ProcessId, kind: Kind) -> bool {
+        self.subject == *process && self.reads(kind)
     }
 
     /// Whether a loop that is awake reads this kind.
@@ -40,11 +57,15 @@ impl Reader {
     pub(super) fn print(&self, world: &World, lexicon: &mut Lexicon) -> u128 {
         let mut text = Text::new(lexicon, world.store(), self.base);
         text.objects(world.store().all().filter(|o| self.reads(o.kind())));
-        if let Some(process) = world.process(&ProcessId::Manager) {
+        if let Some(process) = world.process(&self.subject) {
             self.process(&mut text, world, process);
         }
         for (_, flight) in world.flights().filter(|(_, f)| !matches!(f.asker, Asker::Events { .. })) {
-            let asker = (!is_dead(world, flight)).then_some(&flight.asker);
+            let asker = (!is_dead(world, flight)).then(|| match &flight.asker {
+                // The numbers of its requests count by their order only.
+                Asker::Agent { process, .. } => process.to_string(),
+                other => format!("{other:?}"),
+            });
             text.add(&(&flight.request.verb, asker));
         }
         let thinks =
@@ -61,6 +82,9 @@ impl Reader {
                 text.add(&entry.key);
                 entry.new.iter().for_each(|o| text.object(o));
             }
+        }
+        if let Brain::Scheduler(scheduler) = &process.brain {
+            text.add(&scheduler.essence());
         }
         for (program, state) in world.loops().filter(|(_, l)| !l.stopped) {
             let failed =

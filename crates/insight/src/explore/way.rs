@@ -1,7 +1,12 @@
 //! The ways that a search finds, in words: a session script whose steps are hand-made choices.
 
-use super::{Move, Stub, quiet, small_world_of, state::Reader};
-use kubestep_cluster::{Act, Asker, FaultAct, ProcessId, Step, Trouble, World, loops::ALL};
+use super::{
+    Move, Stub, quiet, small_world_of,
+    state::{Reader, subject},
+};
+use kubestep_cluster::{
+    Act, Asker, FaultAct, ProcessId, Step, TimerName, Trouble, World, loops::ALL, loops::scheduler::Timer,
+};
 use kubestep_model::{Key, Kind};
 use serde_json::{Value, json};
 
@@ -46,11 +51,12 @@ pub(super) fn make(world: &mut World, step: &Move) {
     match step {
         Move::Step(step) => drop(world.advance(step)),
         Move::Crash => {
-            world.act(Act::Fault(FaultAct::Crash { process: ProcessId::Manager }));
-            world.act(Act::Fault(FaultAct::Restart { process: ProcessId::Manager }));
+            let process = subject(world);
+            world.act(Act::Fault(FaultAct::Crash { process: process.clone() }));
+            world.act(Act::Fault(FaultAct::Restart { process }));
         }
         Move::Lost(step) => {
-            let (process, trouble) = (ProcessId::Manager, Trouble::Unanswered);
+            let (process, trouble) = (subject(world), Trouble::Unanswered);
             world.act(Act::Fault(FaultAct::Requests { process: process.clone(), trouble, next: 1 }));
             drop(world.advance(step));
             world.act(Act::Fault(FaultAct::Requests { process, trouble, next: 0 }));
@@ -63,7 +69,7 @@ pub(super) fn make(world: &mut World, step: &Move) {
 fn words(world: &World, step: &Move) -> String {
     let step = match step {
         Move::Step(step) => step,
-        Move::Crash => return "crash and restart kube-controller-manager".into(),
+        Move::Crash => return format!("crash and restart {}", subject(world)),
         Move::Lost(step) => {
             return format!("{}, and the answer gets lost", words(world, &Move::Step(step.clone())));
         }
@@ -78,6 +84,7 @@ fn words(world: &World, step: &Move) -> String {
             Some(flight) => {
                 let who = match flight.asker {
                     Asker::Controller { controller, .. } => name(controller),
+                    Asker::Agent { .. } => "scheduler",
                     _ => "somebody",
                 };
                 let verb = &flight.request.verb;
@@ -85,6 +92,8 @@ fn words(world: &World, step: &Move) -> String {
             }
             None => format!("serve request {id}"),
         },
+        Step::Timer(_, TimerName::Scheduler(Timer::Cycle)) => "scheduler tries the next pod".into(),
+        Step::Timer(_, TimerName::Scheduler(Timer::Backoff)) => "scheduler takes up what waited".into(),
         other => format!("{other:?}"),
     }
 }
@@ -108,7 +117,10 @@ pub fn script(objects: &[Value], start: &World, way: &[Move]) -> Value {
         walk.go(step);
     }
     let forgets = start.faults().forgets_writes;
-    let awake: Vec<&str> = start.loops().filter(|(_, l)| !l.stopped).map(|(c, _)| c.name()).collect();
+    let mut awake: Vec<&str> = start.loops().filter(|(_, l)| !l.stopped).map(|(c, _)| c.name()).collect();
+    if subject(start) == ProcessId::Scheduler {
+        awake.push("scheduler");
+    }
     json!({"world": "small", "forgetsWrites": forgets, "awake": awake, "objects": objects, "steps": steps})
 }
 
