@@ -85,6 +85,13 @@ function helping(editor, ask) {
   ];
 }
 
+// What the editor itself says, above all in its search: here, where it is fetched with it.
+const german = {
+  "Find": "Suchen", "Replace": "Ersetzen", "next": "nächste", "previous": "vorige", "all": "alle", "match case": "Groß/klein", "regexp": "Regex", "by word": "ganzes Wort",
+  "replace": "ersetzen", "replace all": "alle ersetzen", "close": "schließen", "current match": "gefunden", "on line": "in Zeile", "replaced $ matches": "$ Stellen ersetzt",
+  "replaced match on line $": "Stelle in Zeile $ ersetzt",
+};
+
 // Very long text that comes as one piece of typing (an input method, a script) is put in as a change of the document:
 // the browser would first build all of it as elements.
 const long = EditorView.domEventHandlers({
@@ -98,8 +105,8 @@ const long = EditorView.domEventHandlers({
   },
 });
 
-// change(text), apply(), ask(line, column): what the page is told. phrases: what the editor says, in the page's language. Each file has a state of its own: caret, place and what can be undone.
-export function create(parent, key, text, label, change, apply, ask, phrases) {
+// change(text), apply(), ask(line, column): what the page is told. Each file has a state of its own: caret, place and what can be undone.
+export function create(parent, key, text, label, change, apply, ask) {
   const editor = { key, quiet: false, states: new Map(), fresh: (doc) => EditorState.create({ doc, extensions }) };
   const extensions = [
     lineNumbers(), history(), drawSelection(), indentOnInput(), indentUnit.of("  "), bracketMatching(), closeBrackets(),
@@ -107,7 +114,7 @@ export function create(parent, key, text, label, change, apply, ask, phrases) {
     keymap.of([{ key: "Mod-Enter", run: () => { apply(); return true; } }]),
     helping(editor, ask), leaving(), long,
     keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...historyKeymap, ...searchKeymap]),
-    EditorState.phrases.of(phrases),
+    EditorState.phrases.of(document.documentElement.lang === "de" ? german : {}),
     EditorView.contentAttributes.of({ "aria-label": label, spellcheck: "false", tabindex: "0", autocapitalize: "off" }),
     EditorView.updateListener.of((u) => { if (u.docChanged && !editor.quiet) change(u.state.doc.toString()); }),
   ];

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use crate::words::{n, t, tf};
+use crate::words::{t, tf};
 use js_sys::{Array, Function, Promise, Reflect};
 use kubestep_protocol::{Checked, FieldDoc, Severity};
 use wasm_bindgen::JsCast;
@@ -70,25 +70,6 @@ pub(crate) struct Callbacks {
     pub(crate) help: Closure<dyn FnMut(u32, u32)>,
 }
 
-/// What the editor says by itself, above all in its search.
-const PHRASES: [&str; 15] = [
-    n("Find"),
-    n("Replace"),
-    n("next"),
-    n("previous"),
-    n("all"),
-    n("match case"),
-    n("regexp"),
-    n("by word"),
-    n("replace"),
-    n("replace all"),
-    n("close the search"),
-    n("current match"),
-    n("on line"),
-    n("replaced $ matches"),
-    n("replaced match on line $"),
-];
-
 /// An open editor; dropping it takes it away.
 pub(crate) struct Editor {
     _callbacks: Callbacks,
@@ -99,15 +80,9 @@ impl Editor {
     pub(crate) fn open(parent: &Element, file: &str, text: &str, callbacks: Callbacks) -> Option<Editor> {
         let (change, apply) = (callbacks.change.as_ref(), callbacks.apply.as_ref());
         let help = callbacks.help.as_ref();
-        // In its own table the cross is called "close".
-        let name = |english: &'static str| if english.starts_with("close") { "close" } else { english };
-        let phrases = js_sys::Object::new();
-        for english in PHRASES {
-            Reflect::set(&phrases, &name(english).into(), &t(english).into()).ok();
-        }
         let texts = [file, text, t("Manifest")].map(JsValue::from);
         let [file, text, label] = &texts;
-        let opened = call("create", &[parent, file, text, label, change, apply, help, &phrases])?;
+        let opened = call("create", &[parent, file, text, label, change, apply, help])?;
         OPEN.with(|o| *o.borrow_mut() = Some(opened));
         Some(Editor { _callbacks: callbacks })
     }
