@@ -18,7 +18,13 @@ pub(crate) fn assemble(made: &Path, dist: &Path) -> Result<PathBuf, String> {
     write(&made.join("page.css"), styles.as_bytes())?;
     let loader = "importScripts(\"worker.js\");\nwasm_bindgen({ module_or_path: \"worker_bg.wasm\" });\n";
     write(&made.join("worker_loader.js"), loader.as_bytes())?;
-    for script in ["embed/frame.js", "offline/offline.js", "export/export.js", "export/picture.js", "export/author_worker.js"] {
+    for script in [
+        "embed/frame.js",
+        "offline/offline.js",
+        "export/export.js",
+        "export/picture.js",
+        "export/author_worker.js",
+    ] {
         let name = script.split('/').next_back().unwrap_or(script);
         write(&made.join(name), read(&root().join("web").join(script))?.as_bytes())?;
     }

@@ -3,6 +3,7 @@
 use super::program::{self, Join, Program};
 use kubestep_control::Files;
 use kubestep_model::Instant;
+use kubestep_model::arrange::Arrange;
 use kubestep_model::tree::{OrdMap, Vector};
 use std::{sync::Arc, time::Duration};
 
@@ -46,7 +47,7 @@ impl Disk {
                 names.push(name.to_owned());
             }
         }
-        names.sort_unstable();
+        names.arrange();
         names
     }
 

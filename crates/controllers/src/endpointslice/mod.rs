@@ -45,9 +45,9 @@ static WATCHES: [Watch; 4] = [
     Watch { kind: Kind::Node, wakes: |_, _| vec![] },
 ];
 
-/// A slice that is as it should be wakes nobody.
+/// Every managed slice wakes its service; of the controller's own writes the tracker says that they need not.
 /// Upstream: onEndpointSliceAdd, onEndpointSliceUpdate, onEndpointSliceDelete.
-fn slice_wakes(change: &Change, view: &View) -> Vec<Wake> {
+fn slice_wakes(change: &Change, _: &View) -> Vec<Wake> {
     let slices = [&change.old, &change.new].into_iter().flatten().filter_map(EndpointSlice::of);
     let managed =
         slices.filter(|slice| slice.metadata.labels.get(MANAGED_BY).is_some_and(|by| by == MANAGER));
@@ -57,10 +57,6 @@ fn slice_wakes(change: &Change, view: &View) -> Vec<Wake> {
         })
         .collect();
     keys.dedup();
-    keys.retain(|key| {
-        view.get::<Service>(&key.namespace, &key.name)
-            .is_some_and(|service| !plan(view, service, &selected(view, service)).is_settled())
-    });
     keys.into_iter().map(|key| Wake::after(key, FOREIGN_CHANGE_DELAY)).collect()
 }
 

@@ -13,6 +13,7 @@ use crate::{
 };
 use kubestep_model::{
     Container, EnvVar, Key, Kind, Object,
+    arrange::Arrange,
     text::{go::quote, names},
 };
 use serde_json::{Value, json};
@@ -217,7 +218,7 @@ fn list(kc: &mut Kc<'_>, found: &Found, pattern: &str, resolve: bool) -> Flow<()
             for (why, names) in unresolved {
                 told.push(format!("error retrieving reference for {}: {why}\n", names.join(", ")));
             }
-            told.sort_unstable();
+            told.arrange();
             kc.err(told.concat());
         }
     }
