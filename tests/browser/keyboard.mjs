@@ -129,6 +129,18 @@ test("a menu closes when the person turns to something else, and an act in it ke
   });
 });
 
+test("Share takes the focus to the link and keeps it there when the link has come", async () => {
+  await visit(async (page) => {
+    await page.button("Share").focus();
+    await page.tab.keyboard.press("Enter");
+    const link = page.tab.getByRole("textbox", { name: "Link", exact: true });
+    await page.until("the link is there", async () => (await link.count()) && /#1/.test(await link.inputValue()));
+    await page.until("it has the focus", () => page.tab.evaluate(() => document.activeElement.id === "share-link"));
+    await page.tab.keyboard.press("Tab");
+    assert.equal(await page.tab.evaluate(() => document.activeElement.textContent), "Copy link");
+  });
+});
+
 test("letters on the board jump to a name; what is a key of its own does so with Shift", async () => {
   await visit(async (page) => {
     const keys = page.tab.keyboard;

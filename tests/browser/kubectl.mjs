@@ -78,6 +78,23 @@ test("what is typed right after the key that leads there is all in the terminal,
   });
 });
 
+test("Ctrl-C ends one waiting command after the other", async () => {
+  await visit(async (page) => {
+    const waits = () => page.terminal.getByText("waits in virtual time").count();
+    const keys = page.tab.keyboard;
+    await keys.press("t");
+    for (const [line, many] of [["kubectl get pods -w", 1], ["kubectl get svc -w", 2]]) {
+      await keys.type(line);
+      await keys.press("Enter");
+      await page.until(`${line} waits`, async () => (await waits()) === many);
+    }
+    for (const [key, left] of [["Control+C", 1], ["Control+c", 0]]) {
+      await keys.press(key);
+      await page.until(`${left} left`, async () => (await waits()) === left);
+    }
+  });
+});
+
 test("a name in a table selects its object, a state has its colour", async () => {
   await visit(async (page) => {
     await page.kubectl("kubectl get pods");

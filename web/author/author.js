@@ -34,8 +34,9 @@ function asked() {
   return link ? { lesson: lesson ?? "", link } : null;
 }
 
-const stored = () => { try { return localStorage.getItem(KEY); } catch { return null; } };
-const keep = (text) => { try { localStorage.setItem(KEY, text); } catch { /* it lives as long as the page */ } };
+/** What was written last, and for which address: behind the same one it is put back. */
+const stored = () => { try { return JSON.parse(localStorage.getItem(KEY)) ?? {}; } catch { return {}; } };
+const keep = (text) => { try { localStorage.setItem(KEY, JSON.stringify({ address: location.hash, text })); } catch { /* it lives as long as the page */ } };
 
 const area = make("textarea", { id: "text", rows: 34, spellcheck: false, disabled: true, value: "…" });
 const said = make("p", { id: "verdict" });
@@ -85,18 +86,24 @@ play.onclick = () => {
   figure?.destroy();
   figure = createFigure(stage, { source: { draft: area.value }, loading: "eager", controls: "full", show: "lesson,editor,board,verdict,steps,timeline,terminal,registry,why", title: "the lesson", height: "max(560px, calc(100vh - 220px))" });
   window.kubestepFigure = figure;
+  stage.scrollIntoView({ block: "start" });
 };
 
 const run = asked();
-if (run) {
+const before = stored();
+if (run && before.address === location.hash) area.value = before.text;
+else if (run) {
   try {
     area.value = await tools.ask("lesson", run.link, await tools.sourcesOf(run.lesson, SITE));
     keep(area.value);
   } catch (why) {
-    area.value = stored() ?? EMPTY;
+    area.value = before.text ?? EMPTY;
     said.textContent = String(why.message ?? why);
   }
-} else area.value = stored() ?? EMPTY;
+} else {
+  area.value = before.text ?? EMPTY;
+  if (location.hash) said.textContent = "The address holds no run that can be read. What you wrote last stands here.";
+}
 area.disabled = false;
 if (!said.textContent) await check();
 document.body.dataset.ready = "";

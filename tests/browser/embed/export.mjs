@@ -92,6 +92,11 @@ test("a run is saved as a lesson, which is checked while it is written, and play
     await mine.getByText("It proves itself. Some words are still to be written.").waitFor({ timeout: 60_000 });
     const file = await saved(mine, "Download");
     assert.deepEqual([file.name, file.bytes.toString()], ["my-lesson.md", made]);
+    const words = made.replace(/^title: .*$/m, "title: Mine, put back");
+    await text.fill(words);
+    await mine.reload();
+    await mine.locator("body[data-ready]").waitFor();
+    assert.equal(await text.inputValue(), words, "what was written outlives a reload");
     await mine.getByRole("button", { name: "Play it" }).click();
     const goals = await mine.evaluate(async () => (await window.kubestepFigure.getState()).lesson.goals.length);
     assert.ok(goals >= 1);

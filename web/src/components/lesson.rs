@@ -34,7 +34,7 @@ pub(crate) fn LessonPane(props: &Props) -> Html {
             { goals(text, &stands, head.now, &send) }
             { for stands.trapped.as_ref().map(|t| trapped(t, head.now, &send)) }
             { for stands.asks.and_then(|i| text.predictions.get(i as usize).map(|p| html! { <Question key={i} index={i} ask={p.clone()} now={head.now} /> })) }
-            { for stands.answers.iter().flatten().map(|a| answered(a, head.now, &send)) }
+            { for stands.answers.iter().zip(&text.predictions).filter_map(|(a, of)| Some(answered(a.as_ref()?, of, head.now, &send))) }
             { for stands.hints.iter().enumerate().map(|(i, h)| html! { <div class="hint"><b>{wf!("Hint {}.", i + 1)}{" "}</b>{ rich(h, head.now, &send) }</div> }) }
             if stands.solved.is_some() { { debrief(state, text, &stands, head.now, &send) } }
         </div>
@@ -157,11 +157,16 @@ fn graded(grade: Grade) -> &'static str {
     }
 }
 
-fn answered(answer: &Answered, now: At, send: &Send) -> Html {
-    let given = answer.given.clone().unwrap_or_default();
+fn answered(answer: &Answered, of: &PredictionText, now: At, send: &Send) -> Html {
+    let given = answer.given.as_deref().unwrap_or_default();
+    let said = match of.choices.iter().find(|c| c.value == given) {
+        Some(choice) => rich(&choice.words, now, send),
+        None if given.is_empty() => t("nothing").into(),
+        None => given.into(),
+    };
     html! {
         <div class="hint answered">
-            <b>{w("You said:")}{" "}</b>{ if given.is_empty() { t("nothing").to_string() } else { given } }{format!(" ({}). ", t(graded(answer.grade)))}
+            <b>{w("You said:")}{" "}</b>{ said }{format!(" ({}). ", t(graded(answer.grade)))}
             { rich(&answer.truth, now, send) }{". "}{ rich(&answer.because, now, send) }
         </div>
     }

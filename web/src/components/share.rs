@@ -47,26 +47,25 @@ pub(crate) fn ShareDialog(props: &Props) -> Html {
             <h2>{w("Share this moment")}</h2>
             <div class="field">
                 <input id="share-link" readonly=true aria-label={t("Link")} value={link.clone()} />
-                { for state.shared.as_ref().map(|s| html! {
-                    <span class="label">
-                        {wf!("{} characters. Holds the start, the seed, your inputs and step {}.", with_commas(link.len()), s.moment.step)}
-                    </span>
-                }) }
+                // Always there: a neighbour that appears later would have the link made anew, and its focus lost.
+                <span class="label">
+                    { for state.shared.as_ref().map(|s| wf!("{} characters. Holds the start, the seed, your inputs and step {}.", with_commas(link.len()), s.moment.step)) }
+                </span>
                 <span>
                     <button class="btn btn-s btn-solid" onclick={on(&send, Msg::Copy)}>{w("Copy link")}</button>{" "}
                     <button class="btn btn-s" onclick={on(&send, Msg::Close(Some("open-share")))}>{w("Close")}</button>
                 </span>
                 <span class="label" role="status" aria-label={t("Link")}>{said}</span>
             </div>
-            { for state.shared.as_ref().map(|_| embed(&link, &send)) }
+            { state.shared.as_ref().map(|_| embed(&link, &send)).unwrap_or_default() }
             { takes }
-            { for state.shared.as_ref().map(|s| html! {
+            { state.shared.as_ref().map(|s| html! {
                 <div class="field">
                     <span class="label">{w("State")}{" "}<code>{s.hash.clone()}</code></span>
                     <span><button class="btn btn-s" onclick={on(&send, Msg::Recompute)}>{w("Compute it again from the start")}</button></span>
                     <span class="label" role="status" aria-label={t("State")}>{proof}</span>
                 </div>
-            }) }
+            }).unwrap_or_default() }
         </div>
     }
 }

@@ -81,7 +81,7 @@ fn keys(send: &Send, empty: bool) -> Callback<KeyboardEvent> {
             "ArrowDown" => TermMsg::History(false),
             // An empty line lets Tab leave.
             "Tab" if !empty && !e.shift_key() => TermMsg::Complete,
-            "c" if e.ctrl_key() && !selected => TermMsg::Interrupt,
+            "c" | "C" if e.ctrl_key() && !selected => TermMsg::Interrupt,
             _ => return,
         };
         e.prevent_default();

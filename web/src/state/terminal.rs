@@ -50,8 +50,7 @@ impl State {
 
     /// A command waits in the terminal.
     pub fn terminal_waits(&self) -> bool {
-        let last = self.frame.as_ref().and_then(|f| f.terminal.iter().rfind(|e| e.terminal == OWN).cloned());
-        last.is_some_and(|e| e.exit.is_none())
+        self.frame.as_ref().is_some_and(|f| f.terminal.iter().any(|e| e.terminal == OWN && e.exit.is_none()))
     }
 
     fn enter(&mut self, todo: &mut Vec<Effect>) {
