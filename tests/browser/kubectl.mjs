@@ -95,6 +95,21 @@ test("Ctrl-C ends one waiting command after the other", async () => {
   });
 });
 
+test("lines that are pasted run as lines, a here-document as one", async () => {
+  await visit(async (page) => {
+    const paste = (text) => page.tab.evaluate((text) => {
+      const data = new DataTransfer();
+      data.setData("text/plain", text);
+      document.getElementById("kubectl").dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
+    }, text);
+    const said = () => page.terminal.textContent();
+    await paste("kubectl get ns default\nkubectl get nodes\n");
+    await page.until("both answer", async () => /Active/.test(await said()) && /node-1 +Ready/.test(await said()));
+    await paste("cat <<EOF | kubectl apply -f -\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: pasted\nEOF\n");
+    await page.until("it is applied", async () => /configmap\/pasted created/.test(await said()));
+  });
+});
+
 test("a name in a table selects its object, a state has its colour", async () => {
   await visit(async (page) => {
     await page.kubectl("kubectl get pods");

@@ -4,7 +4,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use kubestep_protocol::{Chunk, Entry, Meaning, Stream};
-use web_sys::{Element, HtmlInputElement};
+use wasm_bindgen::JsCast;
+use web_sys::{ClipboardEvent, Element, HtmlInputElement};
 use yew::prelude::*;
 
 use crate::state::{Msg, TermMsg};
@@ -64,10 +65,27 @@ pub(crate) fn Terminal(props: &Props) -> Html {
             <form class="prompt" onsubmit={onsubmit}>
                 <label for="kubectl" aria-hidden="true">{"$"}</label>
                 <input id="kubectl" aria-label="kubectl" placeholder="kubectl …" spellcheck="false" autocomplete="off" autocapitalize="off"
-                    value={props.input.to_string()} oninput={oninput} onkeydown={keys(&send, props.input.is_empty())} />
+                    value={props.input.to_string()} oninput={oninput} onpaste={paste(&send)} onkeydown={keys(&send, props.input.is_empty())} />
             </form>
         </section>
     }
+}
+
+/// Lines that are pasted run at once, as in a terminal; a field of one line would glue them together.
+fn paste(send: &Send) -> Callback<Event> {
+    let send = send.clone();
+    Callback::from(move |e: Event| {
+        let text = e
+            .dyn_ref::<ClipboardEvent>()
+            .and_then(ClipboardEvent::clipboard_data)
+            .and_then(|data| data.get_data("text/plain").ok())
+            .filter(|text| text.contains('\n'));
+        let Some(text) = text else { return };
+        e.prevent_default();
+        let typed = e.target_dyn_into::<HtmlInputElement>().map(|i| i.value()).unwrap_or_default();
+        send.emit(Msg::Term(TermMsg::Input(typed + &text)));
+        send.emit(Msg::Term(TermMsg::Enter));
+    })
 }
 
 fn keys(send: &Send, empty: bool) -> Callback<KeyboardEvent> {
