@@ -1,18 +1,13 @@
 // Author's mode: a run becomes the text of a lesson, and after each change the simulator plays it: its start, its solution,
 // doing nothing, every wrong way. Nothing is sent anywhere.
 import { createFigure } from "./kubestep.js";
+import { make } from "./record.js";
 
 const SITE = new URL("./", import.meta.url).href;
 const KEY = "kubestep.author";
 /** So long nothing is typed before it is checked. */
 const PAUSE = 900;
 const main = document.getElementById("main");
-
-const make = (tag, properties = {}, ...inside) => {
-  const element = Object.assign(document.createElement(tag), properties);
-  element.append(...inside);
-  return element;
-};
 
 /** The built assets carry a name that changes; the page says which. */
 async function assets() {

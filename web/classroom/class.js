@@ -1,17 +1,11 @@
 // A class: without a fragment the teacher makes one, with one the learner works through it.
 import { createFigure } from "./kubestep.js";
-import { classFragment, outcome, readClass, resultFile, save, statement } from "./record.js";
+import { classFragment, make, outcome, readClass, resultFile, save, statement } from "./record.js";
 import { packageOf } from "./scorm.js";
 
 const SITE = new URL("./", import.meta.url).href;
 const main = document.getElementById("main");
 const SHOW = "lesson,editor,board,verdict,steps,timeline,terminal,registry,why";
-
-const make = (tag, properties = {}, ...inside) => {
-  const element = Object.assign(document.createElement(tag), properties);
-  element.append(...inside);
-  return element;
-};
 
 async function map() {
   const answer = await fetch(new URL("lessons/index.json", SITE));

@@ -67,3 +67,10 @@ export function save(name, content, type) {
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
+
+/** An element with these properties, and what is inside it. */
+export function make(tag, properties = {}, ...inside) {
+  const element = Object.assign(document.createElement(tag), properties);
+  element.append(...inside);
+  return element;
+}

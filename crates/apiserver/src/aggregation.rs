@@ -53,8 +53,8 @@ fn put(conditions: &mut Value, now: &Value, (status, reason, message): (&str, &s
 }
 
 fn state(turn: &Turn<'_>, object: &Custom) -> (&'static str, &'static str, String) {
-    let empty = Value::Null;
-    let service = object.rest.get("spec").map_or(&empty, |spec| &spec["service"]);
+    let spec = object.rest.get("spec").unwrap_or(&Value::Null);
+    let service = &spec["service"];
     if service.is_null() {
         return ("True", "Local", "Local APIServices are always available".into());
     }
@@ -65,24 +65,17 @@ fn state(turn: &Turn<'_>, object: &Custom) -> (&'static str, &'static str, Strin
         return ("False", "ServiceNotFound", format!("service/{name} in \"{namespace}\" is not present"));
     };
     let port = service["port"].as_i64().unwrap_or(443);
-    if there.spec.r#type != "ExternalName" {
-        if !there.spec.ports.iter().any(|p| i64::from(p.port) == port) {
-            let why = format!("service/{name} in \"{namespace}\" is not listening on port {port}");
-            return ("False", "ServicePortError", why);
-        }
+    let listens = there.spec.ports.iter().any(|p| i64::from(p.port) == port);
+    if there.spec.r#type != "ExternalName" && !listens {
+        let why = format!("service/{name} in \"{namespace}\" is not listening on port {port}");
+        return ("False", "ServicePortError", why);
     }
     // There is no network over which anything could answer.
-    let spec = object.rest.get("spec").map_or(&empty, |spec| spec);
-    let part = |field: &str| spec[field].as_str().unwrap_or_default().to_owned();
+    let part = |field: &str| spec[field].as_str().unwrap_or_default();
+    let host = format!("{}:{port}", there.spec.cluster_ip);
+    let url = format!("https://{host}/apis/{}/{}", part("group"), part("version"));
     let why = format!(
-        "failing or missing response from https://{}:{port}/apis/{}/{}: Get \"https://{}:{port}/apis/{}/{}\": dial tcp {}:{port}: connect: connection refused",
-        there.spec.cluster_ip,
-        part("group"),
-        part("version"),
-        there.spec.cluster_ip,
-        part("group"),
-        part("version"),
-        there.spec.cluster_ip
+        "failing or missing response from {url}: Get \"{url}\": dial tcp {host}: connect: connection refused"
     );
     ("False", "FailedDiscoveryCheck", why)
 }

@@ -1,7 +1,7 @@
 //! `kubestep replay`: plays a saved session or a session script again and says what it came to.
 
 use kubestep_cluster::{Record, World};
-use kubestep_insight::{Gaps, Kind, verdict};
+use kubestep_insight::{Gaps, verdict};
 use kubestep_lessons::{
     player::{Observer, Player},
     script::Script,
@@ -122,11 +122,7 @@ fn of_script(script: &Script, seed: u64) -> Played {
     player.play(script);
     let world = &player.world;
     let gaps = player.observer.gaps.take().unwrap_or_else(|| Gaps::begin(world));
-    let verdict = match verdict(world, &gaps).kind {
-        Kind::Converged => "converged",
-        Kind::Converging => "converging",
-        Kind::Stalled => "stalled",
-    };
+    let verdict = verdict(world, &gaps).kind.name();
     Played {
         steps: player.observer.steps,
         verdict: verdict.into(),

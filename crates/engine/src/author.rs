@@ -8,9 +8,9 @@ mod script;
 mod steps;
 mod walk;
 
-use crate::lesson::Shelf;
+use crate::{lesson::Shelf, link};
 use kubestep_lessons::{check, lesson::Source};
-use kubestep_protocol::{Doc, LinkRefused};
+use kubestep_protocol::Doc;
 
 /// The file under which an author's text is checked.
 const MINE: &str = "mine.md";
@@ -27,22 +27,11 @@ pub fn author(what: &str, text: &str, sources: &[Doc]) -> Result<String, String>
     let mut shelf = Shelf::default();
     shelf.take(sources, "en");
     let text = text.rsplit('#').next().unwrap_or(text);
-    let walk = walk::walk(text, &shelf).map_err(|why| said(&why))?;
+    let walk = walk::walk(text, &shelf).map_err(|why| link::said(&why))?;
     match what {
         "steps" => Ok(steps::markdown(&walk)),
         "script" => Ok(script::shell(&walk)),
         "lesson" => lesson::markdown(&walk, sources),
         _ => Err("Steps, script, lesson or check.".into()),
-    }
-}
-
-/// Why a link cannot be opened, for people without a page.
-pub(crate) fn said(why: &LinkRefused) -> String {
-    match why {
-        LinkRefused::Newer { format, reads } => {
-            format!("It has format {format}; this version reads {reads:?}.")
-        }
-        LinkRefused::Lesson(id) => format!("It leads into the lesson {id}, whose files are not at hand."),
-        LinkRefused::TooLarge(words) | LinkRefused::Damaged { words, .. } => words.clone(),
     }
 }

@@ -161,6 +161,17 @@ fn damaged(words: &str) -> LinkRefused {
     LinkRefused::Damaged { words: words.into(), scenario: None }
 }
 
+/// Why a link cannot be opened, for people without a page.
+pub(crate) fn said(why: &LinkRefused) -> String {
+    match why {
+        LinkRefused::Newer { format, reads } => {
+            format!("It has format {format}; this version reads {reads:?}.")
+        }
+        LinkRefused::Lesson(id) => format!("It leads into the lesson {id}, whose files are not at hand."),
+        LinkRefused::TooLarge(words) | LinkRefused::Damaged { words, .. } => words.clone(),
+    }
+}
+
 impl Packed {
     /// It is a moment of the scenario's own beginning, and nothing was done there.
     pub(crate) fn ends_where_it_parted(&self) -> bool {

@@ -1,7 +1,7 @@
 //! A saved session played again, for people without a page.
 
 use crate::{lesson::Shelf, link};
-use kubestep_insight::{Kind, verdict};
+use kubestep_insight::verdict;
 
 /// What a saved session came to when it was played again.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,13 +21,9 @@ pub struct Replayed {
 /// Plays a session again from the text of a link or of what the page keeps. Errors: what is wrong with the text.
 pub fn replay(text: &str) -> Result<Replayed, String> {
     let text = text.rsplit('#').next().unwrap_or(text);
-    let opened = link::open(text, &Shelf::default()).map_err(|why| crate::author::said(&why))?;
+    let opened = link::open(text, &Shelf::default()).map_err(|why| link::said(&why))?;
     let session = opened.session;
-    let verdict = match verdict(session.world(), &session.note().gaps).kind {
-        Kind::Converged => "converged",
-        Kind::Converging => "converging",
-        Kind::Stalled => "stalled",
-    };
+    let verdict = verdict(session.world(), &session.note().gaps).kind.name();
     Ok(Replayed {
         scenario: session.scenario.clone(),
         steps: session.history.last(),

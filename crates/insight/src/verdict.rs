@@ -16,6 +16,17 @@ pub enum Kind {
     Stalled,
 }
 
+impl Kind {
+    /// As questions and results write it: `converged`, `converging` or `stalled`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Converged => "converged",
+            Kind::Converging => "converging",
+            Kind::Stalled => "stalled",
+        }
+    }
+}
+
 /// The verdict of a world.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {

@@ -2,7 +2,7 @@
 
 use super::walk::Walk;
 use crate::words;
-use kubestep_insight::{Kind, verdict};
+use kubestep_insight::verdict;
 use kubestep_protocol::{At, Rich, Span, age};
 
 /// The steps that came after the session was handed to the person; of one that parted before, all since the start.
@@ -21,11 +21,8 @@ pub(super) fn markdown(walk: &Walk) -> String {
         out.push_str(&format!("{}. +{time} {}\n", sentence.step, text(&sentence.words, sentence.at)));
     }
     let found = verdict(session.world(), &session.note().gaps);
-    let stands = match found.kind {
-        Kind::Converged => "Converged",
-        Kind::Converging => "Converging",
-        Kind::Stalled => "Stalled",
-    };
+    let (first, rest) = found.kind.name().split_at(1);
+    let stands = first.to_ascii_uppercase() + rest;
     out.push_str(&format!("\n**{stands}** after {}.\n", age(session.now().0.saturating_sub(begin.0))));
     out
 }

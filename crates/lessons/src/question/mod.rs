@@ -12,7 +12,7 @@ pub use words::split;
 
 use field::{Looked, Measured};
 use kubestep_cluster::World;
-use kubestep_insight::{Gaps, Kind as Verdict, kind};
+use kubestep_insight::{Gaps, kind};
 use kubestep_model::text::duration;
 use things::Things;
 
@@ -105,14 +105,7 @@ fn subject(words: &[String]) -> Result<Subject, String> {
 fn measured(subject: &Subject, world: &World, gaps: &Gaps) -> Measured {
     match subject {
         Subject::Things(things, looked) => looked.of(things, world, gaps),
-        Subject::Verdict => Measured::Texts(vec![
-            match kind(world, gaps) {
-                Verdict::Converged => "converged",
-                Verdict::Converging => "converging",
-                Verdict::Stalled => "stalled",
-            }
-            .into(),
-        ]),
+        Subject::Verdict => Measured::Texts(vec![kind(world, gaps).name().into()]),
     }
 }
 
