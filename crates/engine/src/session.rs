@@ -1,5 +1,11 @@
 //! A history with what the page needs beside it: gaps and marks of every step, what was put in, what it counts from.
 
+mod files;
+mod look;
+mod track;
+
+pub(crate) use track::{Note, Track};
+
 use crate::{ids::Ids, link::Saved, view::Made, words};
 use kubestep_cluster::{
     Act, ChangeKind, ClientId, History, Moment, ProcessId, Record, Start, What, World, loops::ALL,
@@ -8,11 +14,10 @@ use kubestep_insight::Gaps;
 use kubestep_lessons::{lesson::Lesson, watch::Watch};
 use kubestep_model::{
     Instant, Key, Kind, Object,
-    arrange::Arrange,
     defined::{DEFINITION, Definition},
     schema::Descriptions,
 };
-use kubestep_protocol::{At, Doc, GapSpan, Id, Lane, Mark, ObjectRef, Timeline, Who};
+use kubestep_protocol::{At, Id, ObjectRef, Who};
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
@@ -23,61 +28,6 @@ use std::{
 pub(crate) const APPLY: u32 = 1000;
 /// So many inner steps of a command at once, at most, before it counts as waiting.
 const COMMAND_STEPS: u32 = 20_000;
-/// The names of so many files are remembered.
-const MOST_FILES: usize = 200;
-
-/// What is kept of one step.
-#[derive(Clone, Debug)]
-pub(crate) struct Note {
-    /// The open gaps after it.
-    pub(crate) gaps: Gaps,
-    /// How many spans of the score's gaps there were after it.
-    pub(crate) spans: usize,
-    /// How far the learner had come after it.
-    pub(crate) watch: Option<Arc<Watch>>,
-}
-
-/// The notes of one branch, and what was put in to make it.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Track {
-    pub(crate) notes: Vec<Note>,
-    pub(crate) saved: Vec<Saved>,
-    /// Lanes, marks and gaps, one mark for each note but the first.
-    pub(crate) score: Timeline,
-}
-
-impl Track {
-    /// Adds the note of a step, and its mark.
-    fn push(
-        &mut self,
-        gaps: Gaps,
-        watch: Option<Arc<Watch>>,
-        at: At,
-        opened: Option<At>,
-        mark: Option<(Who, String, bool)>,
-    ) {
-        let score = &mut self.score;
-        if let Some((who, name, stored)) = mark {
-            let lane = score.lanes.iter().position(|l| l.who == who && l.name == name).unwrap_or_else(|| {
-                score.lanes.push(Lane { who, name });
-                score.lanes.len() - 1
-            });
-            score.marks.push(Mark { at, lane: u8::try_from(lane).unwrap_or(u8::MAX), stored });
-        }
-        if score.gaps.last().is_none_or(|g| g.opened != opened) {
-            score.gaps.push(GapSpan { from: at, opened });
-        }
-        self.notes.push(Note { gaps, spans: score.gaps.len(), watch });
-    }
-
-    /// Leaves only the first steps.
-    fn cut(&mut self, notes: usize, saved: usize) {
-        self.notes.truncate(notes);
-        self.saved.truncate(saved);
-        self.score.marks.truncate(notes.saturating_sub(1));
-        self.score.gaps.truncate(self.notes.last().map_or(0, |n| n.spans));
-    }
-}
 
 /// A session.
 #[derive(Debug)]
@@ -232,104 +182,6 @@ impl Session {
         self.history.branches()[self.history.branch()].moments.get(step)
     }
 
-    /// A file of the editor was named: Tab may offer it from now on.
-    /// Whether it names other images than before.
-    pub(crate) fn sees(&mut self, doc: &Doc) -> bool {
-        if self.files.len() >= MOST_FILES || doc.name.len() >= 200 {
-            return false;
-        }
-        self.files.insert(doc.name.clone());
-        let named = images_in(&doc.text);
-        let before = self.named.insert(doc.name.clone(), named);
-        before.as_ref().map_or(&[][..], Vec::as_slice) != self.named[&doc.name].as_slice()
-    }
-
-    /// The images that the files name.
-    pub(crate) fn named(&self) -> impl Iterator<Item = &str> {
-        self.named.values().flatten().map(String::as_str)
-    }
-
-    /// Looks at a step for good.
-    pub(crate) fn seek(&mut self, step: usize) {
-        self.leave_peek();
-        self.between = false;
-        self.shown = self.history.seek(step);
-        if self.history.at_present() {
-            self.look_at_present();
-        }
-    }
-    /// Looks at a step for a moment.
-    pub(crate) fn peek(&mut self, step: usize) {
-        let step = step.min(self.history.last());
-        self.peeking = Some(step);
-        let last = step == self.history.last();
-        let world = if last { self.history.live().clone() } else { self.history.world_at(step) };
-        let before = std::mem::replace(&mut self.shown, world);
-        self.stood.get_or_insert(before);
-    }
-    /// Looks again at what was looked at before a step was looked at for a moment. Whatever is done or run on happens
-    /// there, not at the step that was only looked at: else it could not be made again from what is kept.
-    pub(crate) fn end_peek(&mut self) {
-        self.peeking = None;
-        if let Some(stood) = self.stood.take() {
-            self.shown = stood;
-        }
-    }
-    /// Goes over to another branch. Whether there is one.
-    pub(crate) fn switch(&mut self, branch: usize) -> bool {
-        let there = branch < self.history.branches().len();
-        if there {
-            self.history.switch(branch);
-            self.look_at_present();
-        }
-        there
-    }
-    /// Whether the present is looked at, and nothing of this branch lies ahead.
-    pub(crate) fn at_present(&self) -> bool {
-        self.history.at_present() && !self.between
-    }
-    /// Looks at the last step as it was made, not at the present, which may be later.
-    pub(crate) fn seek_before_present(&mut self) {
-        let last = self.history.last();
-        self.seek(last);
-        self.shown = self.history.world_at(last);
-        self.between = true;
-    }
-    /// Lets time pass in the past, where the next step of this branch comes later than this.
-    pub(crate) fn wait_in_past(&mut self, end: Instant) {
-        while let Some((_, step)) = self.shown.next().filter(|(due, _)| *due <= end) {
-            self.shown.advance(&step);
-        }
-        self.shown.idle_until(end);
-        self.between = true;
-    }
-
-    /// Throws kept worlds away; the one that is looked at is made again.
-    pub(crate) fn drop_worlds(&mut self) {
-        self.end_peek();
-        self.history.drop_worlds();
-        if self.at_present() {
-            self.look_at_present();
-            return;
-        }
-        let now = self.shown.now();
-        self.shown = self.history.world_at(self.step());
-        if self.between {
-            self.wait_in_past(now);
-        }
-    }
-
-    fn leave_peek(&mut self) {
-        self.peeking = None;
-        self.stood = None;
-    }
-
-    fn look_at_present(&mut self) {
-        self.leave_peek();
-        self.between = false;
-        self.shown = self.history.live().clone();
-    }
-
     /// After the history went on: a branch that began gets its notes, a step that was made its own.
     fn follow(&mut self, record: &Arc<Record>) {
         self.begin_track();
@@ -415,11 +267,6 @@ impl Session {
         self.look_at_present();
     }
 
-    /// Shows the present, after a run or an act.
-    pub(crate) fn show_present(&mut self) {
-        self.look_at_present();
-    }
-
     /// The clock runs to a moment before which nothing is due. That is no step: the present is later than the last one.
     pub(crate) fn idle_until(&mut self, at: Instant) {
         self.history.idle_until(at);
@@ -494,52 +341,10 @@ impl Session {
         moments.partition_point(|m| m.next_record <= record)
     }
 
-    /// When a file was applied with exactly this text, if it was and nothing else was applied from it since.
-    pub(crate) fn applied_at(&self, doc: &Doc) -> Option<At> {
-        let inputs = &self.history.branches()[self.history.branch()].inputs;
-        let now = self.shown.now();
-        let rows = inputs
-            .iter()
-            .zip(&self.track().saved)
-            .filter(|(input, _)| input.at <= now && input.after < self.shown.next_record());
-        let text = |saved: &Saved| match saved {
-            Saved::Run { line, files, .. }
-                if line.starts_with("kubectl apply") && line.contains(&doc.name) =>
-            {
-                files.iter().find(|(name, _)| *name == doc.name).map(|(_, text)| *text == doc.text)
-            }
-            _ => None,
-        };
-        let (at, same) = rows.rev().find_map(|(input, saved)| text(saved).map(|same| (input.at, same)))?;
-        same.then(|| self.at(at))
-    }
-
     /// An object of the world that is looked at.
     pub(crate) fn object(&self, object: &ObjectRef) -> Option<&Object> {
         self.shown.store().get(&key_of(self, object)?)
     }
-}
-
-/// So many images of one file are shown, and so long a text is looked through.
-const MOST_IMAGES: usize = 40;
-const MOST_READ: usize = 1 << 20;
-
-/// The images that a manifest names, whether it can be read as a whole or not: a person may be in the middle of a line.
-fn images_in(text: &str) -> Vec<String> {
-    if text.len() > MOST_READ {
-        return vec![];
-    }
-    let image = |line: &str| {
-        let line = line.trim_start().trim_start_matches("- ").trim_start();
-        let value = ["image:", "\"image\":", "'image':"].iter().find_map(|key| line.strip_prefix(key))?;
-        let value = value.split('#').next()?.trim().trim_end_matches(',').trim_matches(['"', '\'']);
-        let fits = |c: char| c.is_ascii_alphanumeric() || "./:_@-".contains(c);
-        (!value.is_empty() && value.len() <= 200 && value.chars().all(fits)).then(|| value.to_string())
-    };
-    let mut found: Vec<String> = text.lines().filter_map(image).take(MOST_IMAGES).collect();
-    found.arrange();
-    found.dedup();
-    found
 }
 
 /// The key that a reference means.
