@@ -30,7 +30,7 @@ pub use clients::{ClientId, ClientState};
 pub use faults::{FaultAct, Faults, Trouble};
 pub use flight::{Asker, Flight, FlightId};
 pub use history::{Branch, History, Input, InputKind, Moment, Session};
-pub use kubestep_apiserver::{Actor, Audit, LogEntry, Settings, Store, roles_allow};
+pub use kubestep_apiserver::{Actor, Audit, LogEntry, Settings, Store, add_owners, roles_allow};
 pub use kubestep_control as control;
 pub use kubestep_controllers as loops;
 pub use latency::Latencies;

@@ -53,7 +53,10 @@ pub(crate) fn check(session: &Session, doc: &Doc, version: u32) -> Checked {
         let (problems, changes) = if comes_first(part, &all, &answer) {
             (vec![], vec![changes::new_part(part)])
         } else {
-            (words::problems(session, &doc.name, part, &answer), changes::changes(&answer))
+            (
+                words::problems(session, &doc.name, part, &answer),
+                changes::changes(session.world().store(), &answer),
+            )
         };
         if !problems.iter().any(|p| p.severity == Severity::Error) {
             count(&changes, &mut checked.counts);

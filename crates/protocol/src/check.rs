@@ -119,6 +119,8 @@ pub struct WouldChange {
     pub before: Option<String>,
     /// The value in the file, `None` if it would be taken away.
     pub after: Option<String>,
+    /// Who wrote the present value: `kubectl (scale)`, `kubectl-client-side-apply`.
+    pub writer: Option<String>,
 }
 
 /// One entry of *Break it*.

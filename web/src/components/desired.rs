@@ -200,6 +200,7 @@ fn change(change: &WouldChange) -> Html {
             {format!("{} ", change.field)}
             { for change.before.as_ref().map(|b| html! { <><del>{b.clone()}</del>{" "}</> }) }
             { for change.after.as_ref().map(|a| html! { <ins>{a.clone()}</ins> }) }
+            { for change.writer.as_ref().map(|w| html! { <span class="label">{format!(" {w}")}</span> }) }
         </span>
     }
 }

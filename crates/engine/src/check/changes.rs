@@ -1,6 +1,7 @@
 //! What applying would change: the live object beside the one that was answered.
 
 use crate::{ask::Answer, parts::Part};
+use kubestep_cluster::{Store, add_owners};
 use kubestep_model::arrange::Gather;
 use kubestep_model::{
     Answer as Told, Kind, Object, Verb,
@@ -27,14 +28,14 @@ const SERVERS: [&str; 7] = [
 ];
 
 /// The rows of one object; none if it would be refused.
-pub(super) fn changes(answer: &Answer) -> Vec<WouldChange> {
+pub(super) fn changes(store: &Store, answer: &Answer) -> Vec<WouldChange> {
     let mut before: Option<&Object> = None;
     for turn in &answer.turns {
         let Some((verb, object)) = told(turn) else { continue };
         match verb {
             Verb::Get { .. } => before = Some(object),
             Verb::Create { .. } => return vec![new(object)],
-            Verb::Patch { .. } => return before.map(|b| rows(b, object)).unwrap_or_default(),
+            Verb::Patch { .. } => return before.map(|b| rows(store, b, object)).unwrap_or_default(),
             _ => {}
         }
     }
@@ -55,59 +56,92 @@ fn title(object: &Object) -> String {
 }
 
 fn new(object: &Object) -> WouldChange {
-    WouldChange { object: title(object), field: String::new(), before: None, after: Some("new".into()) }
+    whole(title(object))
 }
 
 /// A new object that the API server cannot be asked about yet.
 pub(super) fn new_part(part: &Part<'_>) -> WouldChange {
     let kind = Kind::of_manifest(part.api_version(), part.kind()).map_or("object", Kind::singular);
     let object = format!("{kind}/{}", part.name());
-    WouldChange { object, field: String::new(), before: None, after: Some("new".into()) }
+    whole(object)
 }
 
-fn rows(before: &Object, after: &Object) -> Vec<WouldChange> {
+fn whole(object: String) -> WouldChange {
+    WouldChange { object, field: String::new(), before: None, after: Some("new".into()), writer: None }
+}
+
+fn rows(store: &Store, now: &Object, then: &Object) -> Vec<WouldChange> {
     let mut found = vec![];
-    differences("", &before.to_value(), &after.to_value(), 0, &mut found);
-    let row = |(path, from, to): (String, Value, Value)| {
+    let (old, new) = (now.to_value(), then.to_value());
+    if old != new {
+        let mut owned = now.clone();
+        add_owners(store, &mut owned, false);
+        let owners = owned.meta().rest.get("managedFields").and_then(Value::as_array);
+        let owners: Vec<Owner<'_>> = owners.into_iter().flatten().map(|o| (o, &o["fieldsV1"])).collect();
+        differences("", &old, &new, &owners, &mut found);
+    }
+    let row = |(path, from, to, writer): Difference| {
         let value = |v: Value| (!v.is_null()).then(|| short(&path, &v));
-        WouldChange { object: title(after), field: readable(&path), before: value(from), after: value(to) }
+        let (before, after) = (value(from), value(to));
+        WouldChange { object: title(then), field: readable(&path), before, after, writer }
     };
     found.into_iter().take(MOST).map(row).collect()
 }
 
+/// Where two objects differ: the path, both values, and who wrote the first.
+type Difference = (String, Value, Value, Option<String>);
+/// An entry of `managedFields`, and what it owns of the part that is looked at.
+type Owner<'a> = (&'a Value, &'a Value);
+
+/// Those who own something of one part of what they are asked about.
+fn below<'a>(owners: &[Owner<'a>], is: &dyn Fn(&str) -> bool) -> Vec<Owner<'a>> {
+    let one = |(who, set): &Owner<'a>| match set.as_object() {
+        // Owned as a whole.
+        Some(parts) if parts.is_empty() => Some((*who, *set)),
+        parts => parts?.iter().find(|(name, _)| is(name)).map(|(_, inner)| (*who, inner)),
+    };
+    owners.iter().filter_map(one).collect()
+}
+
+/// Whether a name in `fieldsV1` stands for an item of a list.
+fn is_item(name: &str, item: &Value) -> bool {
+    let keys = name.strip_prefix("k:").and_then(|k| serde_json::from_str::<Value>(k).ok());
+    keys.as_ref().and_then(Value::as_object).is_some_and(|k| k.iter().all(|(name, v)| item[name] == *v))
+}
+
+/// Whose the present value is, as conflicts name them; of several the last that came.
+fn writer(owners: &[Owner<'_>]) -> Option<String> {
+    let (who, _) = owners.last()?;
+    let part = who["subresource"].as_str().map(|part| format!(" ({part})")).unwrap_or_default();
+    Some(format!("{}{part}", who["manager"].as_str()?))
+}
+
 /// The leaves in which two objects differ, but for what the server writes itself.
-fn differences(path: &str, old: &Value, new: &Value, depth: usize, out: &mut Vec<(String, Value, Value)>) {
+fn differences(path: &str, old: &Value, new: &Value, owners: &[Owner<'_>], out: &mut Vec<Difference>) {
     if old == new || out.len() >= MOST {
         return;
     }
+    let depth = path.matches(['.', '[']).count();
     match (old, new) {
         (Value::Object(a), Value::Object(b)) if depth < DEEPEST => {
             let keys: BTreeSet<&String> = a.keys().chain(b.keys()).gather();
             for key in keys.into_iter().filter(|key| !is_servers(path, key)) {
                 let inner = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
-                differences(
-                    &inner,
-                    a.get(key).unwrap_or(&Value::Null),
-                    b.get(key).unwrap_or(&Value::Null),
-                    depth + 1,
-                    out,
-                );
+                let owners = below(owners, &|name| name.strip_prefix("f:") == Some(key));
+                let (a, b) = (a.get(key).unwrap_or(&Value::Null), b.get(key).unwrap_or(&Value::Null));
+                differences(&inner, a, b, &owners, out);
             }
         }
         (Value::Array(a), Value::Array(b))
             if depth < DEEPEST && (a.iter().chain(b).any(Value::is_object)) =>
         {
             for i in 0..a.len().max(b.len()) {
-                differences(
-                    &format!("{path}[{i}]"),
-                    a.get(i).unwrap_or(&Value::Null),
-                    b.get(i).unwrap_or(&Value::Null),
-                    depth + 1,
-                    out,
-                );
+                let (a, b) = (a.get(i).unwrap_or(&Value::Null), b.get(i).unwrap_or(&Value::Null));
+                let owners = below(owners, &|name| is_item(name, a));
+                differences(&format!("{path}[{i}]"), a, b, &owners, out);
             }
         }
-        _ => out.push((path.to_string(), old.clone(), new.clone())),
+        _ => out.push((path.to_string(), old.clone(), new.clone(), writer(owners))),
     }
 }
 

@@ -170,6 +170,36 @@ fn applying_makes_the_draft_what_was_applied() {
     assert_eq!(check(&mut page).applied, None, "not yet, in the past");
 }
 
+/// Before an apply takes a number back that was set by hand, the list of changes says who set it.
+#[test]
+fn what_would_change_says_who_wrote_the_present_value() {
+    let mut page = Page::open("empty");
+    let file = |replicas: u32, image: &str| {
+        format!(
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web}}\nspec:\n  replicas: {replicas}\n  selector: {{matchLabels: {{app: web}}}}\n  \
+             template:\n    metadata: {{labels: {{app: web}}}}\n    spec: {{containers: [{{name: side, image: \"side:1\"}}, {{name: web, image: \"{image}\"}}]}}\n"
+        )
+    };
+    page.apply(kubestep_protocol::Doc { name: "web.yaml".into(), text: file(3, "web:1") });
+    let writers = |page: &mut Page, text: &str| -> Vec<String> {
+        let row = |c: kubestep_protocol::WouldChange| {
+            let [before, after, writer] = [c.before, c.after, c.writer].map(Option::unwrap_or_default);
+            format!("{} {before} -> {after}, {writer}", c.field)
+        };
+        page.check(text).changes.into_iter().map(row).collect()
+    };
+    let own = ["spec.replicas 3 -> 4, kubectl-client-side-apply"];
+    assert_eq!(writers(&mut page, &file(4, "web:1")), own);
+    page.kubectl("scale deployment/web --replicas=10");
+    page.kubectl("set image deployment/web web=web:9");
+    let hand = [
+        "spec.replicas 10 -> 3, kubectl (scale)",
+        "spec.template.spec.containers[1].image web:9 -> web:1, kubectl-set",
+    ];
+    assert_eq!(writers(&mut page, &file(3, "web:1")), hand);
+    assert_eq!(writers(&mut page, &file(10, "web:9")), Vec::<String>::new());
+}
+
 /// Every recorded verdict about one plain file: refused or not as recorded, with a place inside the file.
 #[test]
 fn recorded_verdicts_are_told_while_typing() {

@@ -187,6 +187,45 @@ fn a_search_finds_the_race_of_two_managers() {
     assert!(!alone.told().expect("a notice").contains("too many pods"));
 }
 
+/// Each within its budget, and given back to the page after every slice, so that it can draw and listen in between;
+/// whatever is found, the link leads there.
+#[test]
+fn a_search_from_five_scenarios_ends_in_slices() {
+    for (id, line) in [
+        ("P01", ""),
+        ("P06", ""),
+        ("P11", "kubectl scale deployment/web --replicas=4"),
+        ("P15", "kubectl scale deployment/cart --replicas=5"),
+        ("P21-two", ""),
+    ] {
+        let mut page = Page::open(id);
+        let doc = page.doc();
+        if line.is_empty() {
+            drop(page.apply(doc))
+        } else {
+            drop(page.kubectl(line))
+        }
+        let search = kubestep_protocol::CommandId(9000);
+        let mut told = page.engine.handle(kubestep_protocol::Request { id: search, command: Command::Race });
+        let mut slices = 0;
+        while page.engine.busy() {
+            told.extend(page.engine.idle(500));
+            slices += 1;
+            assert!(slices <= 300, "{id}: a budget of 120,000 steps is 240 slices");
+        }
+        let said =
+            told.iter().any(|u| matches!(u, Update::Done { id, stop: Stop::Finished, .. } if *id == search));
+        assert!(said && slices > 1, "{id}: {slices} slices, {told:?}");
+        let link = told.iter().find_map(|u| if let Update::Shared(l) = u { Some(l.clone()) } else { None });
+        assert!(id != "P21-two" || link.is_some(), "two managers race");
+        if let Some(link) = link {
+            let mut there = Page::new();
+            there.send(Command::LoadLink(link.text));
+            assert_eq!(there.hash(), link.hash, "{id}");
+        }
+    }
+}
+
 #[test]
 fn a_search_ends_when_something_else_is_asked() {
     let mut page = applied();
