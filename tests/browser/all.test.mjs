@@ -20,3 +20,4 @@ await import("./looks.mjs");
 await import("./mended.mjs");
 await import("./german.mjs");
 await import("./course.mjs");
+await import("./places.mjs");

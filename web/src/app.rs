@@ -26,13 +26,14 @@ pub(crate) fn App() -> Html {
         use_effect_with((), move |()| begin(send));
     }
     // Once it is drawn, which may be later than the next picture where the machine is slow.
+    use_effect_with(state.ui.has_dialog(), |open| browser::dialog(*open));
     use_effect_with(state.frame.as_ref().map(|f| f.head.id), |_| {
         browser::next_picture(|_| effects::find_focus())
     });
     let now = state.frame.as_ref().map(|f| f.head.now).unwrap_or_default();
     let what_if = state.frame.as_ref().is_some_and(|f| f.head.what_if);
     // Behind a dialog nothing can be reached.
-    let inert = matches!(state.ui.open, Some(Open::Models | Open::Keys | Open::Course));
+    let inert = state.ui.has_dialog();
     if state.embed.is_some() {
         return html! {
             <ContextProvider<Send> context={send.clone()}>
@@ -120,6 +121,13 @@ fn begin(send: Send) {
     send.emit(Msg::Stored(browser::query(), browser::load_run(), browser::load_progress()));
     let prefs = Prefs { language: words::spoken(&browser::language()), ..browser::load_prefs() };
     send.emit(Msg::Start(prefs, browser::load_drafts(), browser::fragment()));
+    if let Some(run) = browser::begun_here() {
+        send.emit(Msg::Went(run, browser::load_drafts()));
+    }
+    let went = send.clone();
+    browser::hear_places(move |run| {
+        went.emit(run.map_or(Msg::Close(None), |run| Msg::Went(run, browser::load_drafts())));
+    });
     effects::probe_storage(&tell);
     effects::start_engine(&tell);
     if browser::embedded() {
@@ -148,7 +156,11 @@ fn begin(send: Send) {
         }
     });
     let told = send.clone();
-    let address = Closure::<dyn FnMut()>::new(move || told.emit(Msg::Fragment(browser::fragment())));
+    let address = Closure::<dyn FnMut()>::new(move || {
+        if browser::is_followed() {
+            told.emit(Msg::Fragment(browser::fragment()));
+        }
+    });
     let key = Closure::<dyn FnMut(KeyboardEvent)>::new(move |e: KeyboardEvent| key(&e, &send));
     let listeners: [(&str, &js_sys::Function); 5] = [
         ("focusin", focus.as_ref().unchecked_ref()),

@@ -91,7 +91,54 @@ pub(crate) fn set_fragment(text: &str) {
     };
     if let Ok(history) = window().history() {
         // Refused in some sandboxes; then the address stays as it is.
-        history.replace_state_with_url(&JsValue::NULL, "", Some(&address)).ok();
+        let place = history.state().unwrap_or(JsValue::NULL);
+        history.replace_state_with_url(&place, "", Some(&address)).ok();
+    }
+}
+
+/// The places of the browser's history: `web/places/places.js`, which stands in the page's head.
+mod places {
+    use wasm_bindgen::prelude::*;
+
+    #[wasm_bindgen(js_namespace = kubestepPlaces)]
+    extern "C" {
+        pub(super) fn begun() -> String;
+        pub(super) fn listen(work: &JsValue);
+        pub(super) fn fresh() -> bool;
+        pub(super) fn open(run: &str, anew: bool);
+        pub(super) fn keep(run: &str);
+        pub(super) fn drafts(scenario: &str, text: &str);
+        pub(super) fn dialog(open: bool);
+    }
+}
+
+/// The run of the place for which the page was loaded, if the tab was there before.
+pub(crate) fn begun_here() -> Option<StoredRun> {
+    run_of(&places::begun())
+}
+
+/// Whether the browser itself has just made the entry of its history: somebody has followed a fragment.
+pub(crate) fn is_followed() -> bool {
+    places::fresh()
+}
+
+/// Back or Forward has come to another place, or (`None`) closes the dialog.
+pub(crate) fn hear_places(hears: impl Fn(Option<StoredRun>) + 'static) {
+    let hears = Closure::<dyn FnMut(String)>::new(move |run: String| hears(run_of(&run)));
+    places::listen(hears.as_ref());
+    hears.forget();
+}
+
+/// Something was opened, at a place of its own or at that which is shown.
+pub(crate) fn open_place(run: Option<&StoredRun>, anew: bool) {
+    places::open(&run.map(run_text).unwrap_or_default(), anew);
+}
+
+/// Whether a dialog stands above the place.
+pub(crate) fn dialog(open: bool) {
+    thread_local! { static OPEN: std::cell::Cell<bool> = const { std::cell::Cell::new(false) }; }
+    if OPEN.with(|o| o.replace(open)) != open {
+        places::dialog(open);
     }
 }
 
@@ -239,28 +286,50 @@ pub(crate) fn store_drafts(scenario: &str, drafts: &[StoredDraft]) -> bool {
     let mut all = load_drafts();
     all.retain(|d| d.scenario != scenario);
     all.extend_from_slice(drafts);
-    let record = |d: &StoredDraft| format!("{}{FIELD}{}{FIELD}{}", d.scenario, d.name, d.text);
-    let text = all.iter().map(record).collect::<Vec<_>>().join(&RECORD.to_string());
-    storage().is_some_and(|s| s.set_item(DRAFTS, &text).is_ok())
+    places::drafts(scenario, &drafts_text(drafts));
+    storage().is_some_and(|s| s.set_item(DRAFTS, &drafts_text(&all)).is_ok())
+}
+
+fn drafts_text(drafts: &[StoredDraft]) -> String {
+    let mut text = String::new();
+    for d in drafts {
+        if !text.is_empty() {
+            text.push(RECORD);
+        }
+        for (i, part) in [&d.scenario, &d.name, &d.text].into_iter().enumerate() {
+            if i > 0 {
+                text.push(FIELD);
+            }
+            text.push_str(part);
+        }
+    }
+    text
 }
 
 pub(crate) fn load_run() -> Option<StoredRun> {
-    let text = storage()?.get_item(RUN).ok().flatten()?;
+    run_of(&storage()?.get_item(RUN).ok().flatten()?)
+}
+
+fn run_of(text: &str) -> Option<StoredRun> {
     let mut fields = text.splitn(4, FIELD).map(str::to_string);
     let (scenario, address) = (fields.next()?, fields.next()?);
     Some(StoredRun { scenario, address, step: fields.next()?.parse().ok()?, save: fields.next()? })
 }
 
+fn run_text(run: &StoredRun) -> String {
+    format!("{}{FIELD}{}{FIELD}{}{FIELD}{}", run.scenario, run.address, run.step, run.save)
+}
+
 /// Keeps a run, or none. Whether it was stored.
 pub(crate) fn store_run(run: Option<&StoredRun>) -> bool {
-    let Some(storage) = storage() else { return false };
-    match run {
-        Some(r) => {
-            let text = format!("{}{FIELD}{}{FIELD}{}{FIELD}{}", r.scenario, r.address, r.step, r.save);
-            storage.set_item(RUN, &text).is_ok()
-        }
-        None => storage.remove_item(RUN).is_ok(),
+    let text = run.map(run_text);
+    if let Some(text) = &text {
+        places::keep(text);
     }
+    storage().is_some_and(|storage| match text {
+        Some(text) => storage.set_item(RUN, &text).is_ok(),
+        None => storage.remove_item(RUN).is_ok(),
+    })
 }
 
 /// What was done in lessons: the last one first, then those that were solved.

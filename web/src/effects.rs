@@ -48,6 +48,7 @@ pub(crate) fn perform(effect: Effect, state: &State, send: &Send) {
                 warn_once(&send);
             }
         }
+        Effect::Place(run, anew) => browser::open_place(run.as_ref(), anew),
         Effect::Help(field) => editor::help(field.as_ref()),
         Effect::StoreProgress(progress) => drop(browser::store_progress(&progress)),
         Effect::FetchCourse => {

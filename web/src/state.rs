@@ -219,6 +219,11 @@ impl Ui {
     pub fn is_phone(&self) -> bool {
         self.window.0 < 720
     }
+
+    /// A dialog covers the page.
+    pub fn has_dialog(&self) -> bool {
+        matches!(self.open, Some(Open::Models | Open::Keys | Open::Course))
+    }
 }
 
 /// The whole page.
@@ -278,6 +283,12 @@ pub struct State {
     pub run: Option<Rc<StoredRun>>,
     /// It is being put back, at this step.
     pub back: Option<u32>,
+    /// The place of the browser's history to open once the simulator answers.
+    pub place: Option<Rc<StoredRun>>,
+    /// A place was gone back to and is not open yet.
+    pub going: bool,
+    /// What was opened is there.
+    pub settled: bool,
     /// What stands in the address.
     pub address: Rc<str>,
     /// The person has acted or moved on since the start.
@@ -347,6 +358,8 @@ pub enum Msg {
     NoStorage,
     /// The fragment changed.
     Fragment(String),
+    /// Back or Forward has come to a place, whose drafts these are.
+    Went(StoredRun, Vec<StoredDraft>),
     /// The window has this size now.
     Resized(u32, u32),
 
@@ -532,6 +545,8 @@ pub enum Effect {
     StoreDrafts(String, Vec<StoredDraft>),
     /// Keep this run, or none.
     StoreRun(Option<StoredRun>),
+    /// What was opened has a place in the browser's history, with this to find it again: a place of its own, or the one that is shown.
+    Place(Option<StoredRun>, bool),
     /// Keep what was done in lessons.
     StoreProgress(Progress),
     /// Fetch the words of a language; `Speaks` follows.
@@ -606,6 +621,7 @@ impl State {
                 todo.push(Effect::Look);
             }
             Msg::Fragment(text) => self.fragment(&text, todo),
+            Msg::Went(run, drafts) => self.went(run, drafts, todo),
             Msg::Time(msg) => self.time(msg, todo),
             Msg::File(msg) => self.file(msg, todo),
             Msg::Term(msg) => self.term(msg, todo),

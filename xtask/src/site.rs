@@ -45,7 +45,8 @@ pub(crate) fn assemble(made: &Path, dist: &Path) -> Result<PathBuf, String> {
     // Lessons are fetched one by one, under the names that their map gives.
     let lessons = root().join("lessons");
     copy(&lessons, &self::files(&lessons)?, &dist.join("lessons"))?;
-    write(&dist.join("index.html"), page(&source, &assets).as_bytes())?;
+    let places = read(&root().join("web/places/places.js"))?;
+    write(&dist.join("index.html"), page(&source, &assets, &places).as_bytes())?;
     beside(dist)?;
     offline(dist, &assets)?;
     Ok(dist.to_path_buf())
@@ -110,7 +111,7 @@ fn styles(page: &str) -> Result<String, String> {
 }
 
 /// The page with the built assets instead of trunk's links.
-fn page(source: &str, assets: &str) -> String {
+fn page(source: &str, assets: &str, places: &str) -> String {
     // The simulator is by far the largest part: it is fetched first, beside everything else.
     let early = format!(
         "<script>try {{ (function (w, said) {{ w.onmessage = function (e) {{ said.push(e.data); }}; \
@@ -118,7 +119,7 @@ fn page(source: &str, assets: &str) -> String {
          window.kubestepEarly = {{ worker: w, said: said }}; }})(new Worker(\"{assets}/worker_loader.js\"), []); }} catch (e) {{ }}</script>\n"
     );
     let head = format!(
-        "{early}<link rel=\"stylesheet\" href=\"{assets}/page.css\">\n\
+        "{early}<script>\n{places}</script>\n<link rel=\"stylesheet\" href=\"{assets}/page.css\">\n\
          <link rel=\"modulepreload\" href=\"{assets}/app.js\">\n\
          <link rel=\"preload\" href=\"{assets}/app_bg.wasm\" as=\"fetch\" type=\"application/wasm\" crossorigin>\n\
          <script type=\"module\">import init from \"./{assets}/app.js\"; \
@@ -188,7 +189,7 @@ mod tests {
     #[test]
     fn the_page_names_only_relative_addresses_of_one_folder() {
         let source = "<html data-assets=\"\">\n<link data-trunk rel=\"css\" href=\"a.css\">\n</head>\n<body>";
-        let page = page(source, "assets-1");
+        let page = page(source, "assets-1", "");
         assert!(!page.contains("data-trunk") && page.contains("data-assets=\"assets-1/\""), "{page}");
         assert!(!page.contains("\"/") && !page.contains("http"), "{page}");
     }

@@ -125,13 +125,17 @@ impl State {
 
     /// What is shown first: what the address asks for, the run of before the reload, the last scenario, the first.
     fn begin(&mut self, todo: &mut Vec<Effect>) {
+        if let Some(run) = self.place.take() {
+            return self.go_to_place((*run).clone(), todo);
+        }
         let link = self.link.take();
         if let Some(id) = self.wanted.take().filter(|_| link.is_none()) {
+            self.run = self.take_run(&format!("?lesson={id}"), "");
             return self.fetch_lesson(id, todo);
         }
         let scenario = self.ui.prefs.scenario.clone();
         match (self.take_run(link.as_deref().unwrap_or_default(), &scenario), link) {
-            (Some(run), _) => self.put_back(&run, todo),
+            (Some(run), _) => self.go_to_place((*run).clone(), todo),
             (None, Some(link)) => self.open_address(&link, todo),
             (None, None) => self.load_wanted(todo),
         }

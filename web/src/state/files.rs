@@ -298,9 +298,13 @@ impl State {
     /// A scenario, a link, or the same session after a restart.
     pub(super) fn opened(&mut self, loaded: Loaded, todo: &mut Vec<Effect>) {
         let back = self.back.take();
+        let came = self.going;
+        if loaded.by != LoadedBy::Restore || back.is_some() {
+            self.take_place(&loaded, back.is_some(), todo);
+        }
         self.acted = back.is_some() || loaded.by == LoadedBy::Restore && self.acted;
         if loaded.by != LoadedBy::Restore || back.is_some() {
-            self.take_files(&loaded, back.is_some());
+            self.take_files(&loaded, back.is_some() || came);
             self.kept = None;
             self.frame = None;
             self.details = None;
@@ -343,7 +347,11 @@ impl State {
         self.opened_figure(todo);
         self.select_again(todo);
         self.check_front(todo);
-        if !self.ui.closed.is_empty() || self.ui.files.iter().any(|f| f.origin.as_ref() != Some(&f.text)) {
+        // A lesson that is begun anew has no drafts any more.
+        if fresh && !came && self.lesson().is_some()
+            || !self.ui.closed.is_empty()
+            || self.ui.files.iter().any(|f| f.origin.as_ref() != Some(&f.text))
+        {
             self.store_drafts(todo);
         }
     }

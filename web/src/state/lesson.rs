@@ -8,7 +8,7 @@ use super::embed::DRAFT;
 use super::{Banner, Effect, Open, Phone, State};
 
 /// What stands before a lesson's id where a session names what it began from.
-const PREFIX: &str = "lesson:";
+pub(super) const PREFIX: &str = "lesson:";
 
 /// A lesson on the map.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -163,10 +163,12 @@ impl State {
         if let Some(link) = self.again.take() {
             return self.ask(Command::LoadLink(link.to_string()), todo);
         }
-        let address = format!("?lesson={id}");
-        match self.take_run(&address, "").filter(|_| self.wanted_step.is_none()) {
-            Some(run) => self.put_back(&run, todo),
-            None => self.ask(Command::LoadLesson(id.into()), todo),
+        let run =
+            self.run.take().filter(|r| self.wanted_step.is_none() && r.scenario == format!("{PREFIX}{id}"));
+        match run {
+            Some(run) if !run.save.is_empty() => self.put_back(&run, todo),
+            Some(run) if !run.address.starts_with('?') => self.open_address(&run.address, todo),
+            _ => self.ask(Command::LoadLesson(id.into()), todo),
         }
     }
 
