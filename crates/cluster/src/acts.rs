@@ -29,7 +29,7 @@ impl From<Selector> for Pods {
 }
 
 impl Pods {
-    fn has(&self, pod: &Pod) -> bool {
+    pub(crate) fn has(&self, pod: &Pod) -> bool {
         match self {
             Pods::Labelled(labels) => labels.matches(&pod.metadata.labels),
             Pods::Named { namespace, name } => {
@@ -90,6 +90,8 @@ pub enum Act {
         oom: bool,
     },
     Fault(FaultAct),
+    /// What pods use from now on; from the first of these on there is a metrics server.
+    Load(crate::Load),
     /// Switch the API server's selector check off (what-if) or on.
     WhatIf {
         selector_check: bool,
@@ -143,6 +145,10 @@ impl World {
             Act::Exit { pods, container, code, oom } => {
                 self.end_containers(&pods, container.as_deref(), code, oom, &mut trace);
                 format!("You ended a container with code {code}.")
+            }
+            Act::Load(load) => {
+                self.set_load(load);
+                "You said what pods use.".into()
             }
             Act::Fault(fault) => self.fault(fault),
             Act::Remark(text) => text,

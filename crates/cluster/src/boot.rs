@@ -92,6 +92,7 @@ impl World {
             node_count: 0,
             booted: now,
             probe_rules: Arc::default(),
+            loads: Arc::default(),
             exclusive: None,
             audit: vec![],
         };

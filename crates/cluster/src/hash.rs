@@ -33,6 +33,7 @@ impl World {
             settings,
             registry,
             probe_rules,
+            loads,
             ..
         } = self;
         // Writing into a fingerprint cannot fail.
@@ -48,6 +49,9 @@ impl World {
         add(settings);
         add(registry);
         add(probe_rules);
+        if !loads.is_empty() {
+            add(loads);
+        }
         for (id, client) in clients {
             add(id);
             add(&client.program.line());

@@ -13,6 +13,7 @@ mod flight;
 mod hash;
 mod history;
 mod latency;
+mod load;
 mod logs;
 mod process;
 mod record;
@@ -34,6 +35,7 @@ pub use kubestep_apiserver::{Actor, Audit, LogEntry, Settings, Store, add_owners
 pub use kubestep_control as control;
 pub use kubestep_controllers as loops;
 pub use latency::Latencies;
+pub use load::Load;
 pub use process::{Brain, Health, Loop, Process, ProcessId, TimerName, Work};
 pub use record::{ChangeKind, ChangeRef, Record, RecordId, What};
 pub use runtime::{Image, Machine, Mood, NodeSpec, Registry};

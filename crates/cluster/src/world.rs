@@ -33,6 +33,8 @@ pub struct World {
     pub(crate) node_count: u32,
     /// What was said that probes of pods with certain labels answer, the latest last.
     pub(crate) probe_rules: Arc<Vec<crate::acts::ProbeRule>>,
+    /// What was said that pods use, the latest last.
+    pub(crate) loads: Arc<Vec<crate::load::Said>>,
     /// When the cluster was started.
     pub(crate) booted: Instant,
     /// The program that has the cluster to itself until it ends or waits.

@@ -86,6 +86,29 @@ pub enum Order {
         command: Vec<String>,
         timeout_seconds: i64,
     },
+    /// Ask a container over the network. Answered as `Exec` is: 0 is a good answer.
+    Net { number: u64, pod: Arc<str>, id: Arc<str>, probe: ProbeKind, ask: NetAsk, timeout_seconds: i64 },
+}
+
+/// How a container is asked over the network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum NetKind {
+    Http,
+    Tcp,
+    Grpc,
+}
+
+/// A question to a container over the network.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct NetAsk {
+    pub kind: NetKind,
+    pub scheme: &'static str,
+    pub host: Arc<str>,
+    pub port: u16,
+    /// Of HTTP only.
+    pub path: Arc<str>,
 }
 
 /// Which probe a command stands for.

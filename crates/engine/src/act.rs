@@ -124,6 +124,16 @@ fn pod_act(session: &Session, pod: &ObjectRef, act: &PodAct) -> Result<Saved, St
                 code: *code,
             }
         }
+        PodAct::Load(cpu) => {
+            let found = session.object(pod).and_then(|o| o.get::<Pod>()).ok_or("The pod is not there.")?;
+            let labels = found.metadata.labels.iter().filter(|(key, _)| !key.ends_with("template-hash"));
+            let labels: Vec<String> = labels.map(|(key, value)| format!("{key}={value}")).collect();
+            if labels.is_empty() {
+                return Err("The pod has no labels.".into());
+            }
+            let load = serde_json::json!({"pod": labels.join(","), "cpu": format!("{cpu}m"), "shared": true});
+            Saved::Script(serde_json::json!({ "load": load }).to_string())
+        }
         PodAct::Probe(ready) => {
             session.object(pod).filter(|o| o.kind() == Kind::Pod).ok_or("The pod is not there.")?;
             Saved::Probe {

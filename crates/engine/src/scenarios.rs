@@ -36,6 +36,7 @@ static SCRIPTS: &[&str] = &[
     include_str!("../scenarios/request.yaml"),
     include_str!("../scenarios/self-healing.yaml"),
     include_str!("../scenarios/manual-edits.yaml"),
+    include_str!("../scenarios/autoscaler.yaml"),
     include_str!("../scenarios/quota.yaml"),
     include_str!("../scenarios/readiness.yaml"),
     include_str!("../scenarios/limit-range.yaml"),

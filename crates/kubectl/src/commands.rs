@@ -37,6 +37,7 @@ mod scale;
 mod server_side;
 mod set;
 mod taint;
+mod top;
 mod wait;
 
 pub use edit::saves;
@@ -147,8 +148,8 @@ const AUTH: &[Entry] = &[
 ];
 
 const TOP: &[Entry] = &[
-    aliases(done("node", "Shows what nodes use", info::TOP_FLAGS, info::top), &["nodes", "no"]),
-    aliases(done("pod", "Shows what pods use", info::TOP_FLAGS, info::top), &["pods", "po"]),
+    aliases(done("node", "Shows what nodes use", top::FLAGS, top::nodes), &["nodes", "no"]),
+    aliases(done("pod", "Shows what pods use", top::FLAGS, top::pods), &["pods", "po"]),
 ];
 
 const CERTIFICATE: &[Entry] = &[

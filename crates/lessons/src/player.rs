@@ -370,6 +370,10 @@ impl<'a, O: Observer> Player<'a, O> {
                 });
                 format!("exit {text}")
             }
+            ScriptAct::Load { load, text } => {
+                self.act(Act::Load(load.clone()));
+                format!("load {text}")
+            }
             ScriptAct::Fault { id, on } => {
                 self.act(fault(id, *on));
                 format!("{} {id}", if *on { "fault" } else { "heal" })

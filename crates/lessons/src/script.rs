@@ -1,8 +1,11 @@
 //! Session scripts: a start, files, and steps in order, as plain data.
 
 use crate::question::Question;
-use kubestep_cluster::{Image, NodeAct, NodeSpec, Registry};
-use kubestep_model::{text::Selector, yaml};
+use kubestep_cluster::{Image, Load, NodeAct, NodeSpec, Registry};
+use kubestep_model::{
+    text::{Quantity, Selector},
+    yaml,
+};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -71,6 +74,11 @@ pub enum ScriptAct {
         container: Option<String>,
         code: i32,
         oom: bool,
+        text: String,
+    },
+    /// What pods use from now on.
+    Load {
+        load: Load,
         text: String,
     },
     /// Until a question about the world is true.
@@ -211,6 +219,7 @@ fn read_act(key: &str, body: &Value) -> Result<ScriptAct, String> {
             oom: body.get("oom").and_then(Value::as_bool).unwrap_or(false),
             text: body.to_string(),
         },
+        "load" => ScriptAct::Load { load: load(body)?, text: body.to_string() },
         "await" => {
             let text = body.as_str().map(Into::into).map_or_else(|| text(body, "question"), Ok)?;
             let question = Question::parse(&text).map_err(|e| format!("await: {e}"))?;
@@ -243,6 +252,25 @@ fn optional(body: &Value, key: &str) -> Option<String> {
 
 fn selector(body: &Value) -> Result<Selector, String> {
     Selector::parse(&text(body, "pod")?).map_err(|e| format!("pod: {e}"))
+}
+
+fn load(body: &Value) -> Result<Load, String> {
+    let amount = |key: &str| -> Result<Option<Quantity>, String> {
+        let Some(value) = body.get(key) else { return Ok(None) };
+        let text = value.as_str().map_or_else(|| value.to_string(), Into::into);
+        Quantity::parse(&text).map(Some).map_err(|e| format!("{key}: {e}"))
+    };
+    let (cpu, memory) = (amount("cpu")?, amount("memory")?);
+    if cpu.is_none() && memory.is_none() {
+        return Err("load: cpu or memory is missing".into());
+    }
+    Ok(Load {
+        pods: selector(body)?.into(),
+        container: optional(body, "container"),
+        cpu: cpu.map(|q| q.milli_value().max(0)),
+        memory: memory.map(|q| q.value().max(0)),
+        shared: body.get("shared").and_then(Value::as_bool).unwrap_or(false),
+    })
 }
 
 fn node_act(body: &Value) -> Result<NodeAct, String> {

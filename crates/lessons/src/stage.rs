@@ -141,6 +141,7 @@ pub fn acts(act: &ScriptAct) -> Vec<(Act, String)> {
             let (pods, container) = (pods.clone().into(), container.clone());
             one(Act::Exit { pods, container, code: *code, oom: *oom }, "exit", text)
         }
+        ScriptAct::Load { load, text } => one(Act::Load(load.clone()), "load", text),
         ScriptAct::Fault { id, on } => {
             one(fault(id, *on), if *on { "fault" } else { "heal" }, &format!("{id:?}"))
         }
@@ -160,6 +161,18 @@ fn image_text(image: &kubestep_cluster::Image) -> String {
     }
     if let Some(stop) = image.stop {
         parts.push(format!("\"stopSeconds\": {}", stop.as_secs_f64()));
+    }
+    if !image.ready_after.is_zero() {
+        parts.push(format!("\"readyAfterSeconds\": {}", image.ready_after.as_secs_f64()));
+    }
+    if let Some(after) = image.fails_after {
+        parts.push(format!("\"failsAfterSeconds\": {}", after.as_secs_f64()));
+    }
+    if !image.ports.is_empty() {
+        parts.push(format!("\"ports\": {:?}", image.ports));
+    }
+    if !image.paths.is_empty() {
+        parts.push(format!("\"paths\": {}", serde_json::json!(image.paths)));
     }
     parts.push(format!("\"stopExit\": {}, \"sizeBytes\": {}", image.stop_exit, image.size_bytes));
     for (key, on) in [("denied", image.denied), ("ignoresTerm", image.ignores_term), ("oom", image.oom)] {

@@ -144,6 +144,30 @@ pub static OLDER: &[KindRow] = &[
     },
 ];
 
+/// What a metrics server answers for; nothing of it is stored.
+static MEASURED: [KindRow; 2] = [
+    KindRow {
+        kind: "NodeMetrics",
+        group: "metrics.k8s.io",
+        version: "v1beta1",
+        resource: "nodes",
+        singular: "",
+        short: &[],
+        namespaced: false,
+        defined: false,
+    },
+    KindRow {
+        kind: "PodMetrics",
+        group: "metrics.k8s.io",
+        version: "v1beta1",
+        resource: "pods",
+        singular: "",
+        short: &[],
+        namespaced: true,
+        defined: false,
+    },
+];
+
 /// The group that has events under other names of fields.
 const EVENTS: &str = "events.k8s.io";
 
@@ -166,6 +190,11 @@ const fn same(a: &str, b: &str) -> bool {
 }
 
 impl Kind {
+    /// What a node uses, as a metrics server measured it.
+    pub const NODE_METRICS: Kind = Kind::Other(&MEASURED[0]);
+    /// What a pod uses, as a metrics server measured it.
+    pub const POD_METRICS: Kind = Kind::Other(&MEASURED[1]);
+
     /// A kind that is kept whole, by group and kind name; for constants: an unknown name does not compile.
     pub const fn other(group: &str, kind: &str) -> Kind {
         let mut i = 0;

@@ -317,4 +317,6 @@ pub enum PodAct {
     Crash(Option<String>, i32),
     /// The readiness probe of its containers answers so from now on; `None` as the image says.
     Probe(Option<bool>),
+    /// All pods with its labels share so many thousandths of a core from now on.
+    Load(u32),
 }

@@ -1,6 +1,7 @@
 //! One node's machine and its container runtime: orders in, reports out, and what happens by itself in between.
 
 mod life;
+mod net;
 
 use super::{
     process::{self, Cursor, Disk},
@@ -192,6 +193,13 @@ impl Machine {
             }
             Order::Exec { number, pod, id, probe, command, timeout_seconds } => {
                 let (after, answer) = self.probe(&pod, &id, probe, &command, timeout_seconds, now);
+                if after.is_zero() {
+                    return vec![Report::ExecDone { number, answer }];
+                }
+                self.later(now + after, Due::Exec { number, answer })
+            }
+            Order::Net { number, pod, id, probe, ask, timeout_seconds } => {
+                let (after, answer) = self.net(&pod, &id, probe, &ask, timeout_seconds, now);
                 if after.is_zero() {
                     return vec![Report::ExecDone { number, answer }];
                 }

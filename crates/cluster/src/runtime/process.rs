@@ -73,6 +73,12 @@ impl Cursor {
         Cursor { program: Arc::new(program), next: 0, code: 0, probe }
     }
 
+    /// Whether it has come to a command that is none of the little language's: a server, it is taken.
+    pub(super) fn runs_a_server(&self) -> bool {
+        let statement = self.next.checked_sub(1).and_then(|at| self.program.get(at));
+        statement.and_then(|s| s.words.first()).is_some_and(|word| !program::is_known(word))
+    }
+
     /// Runs on to the next sleep or the end.
     pub(super) fn run(&mut self, disk: &mut Disk, now: Instant) -> Run {
         let program = self.program.clone();

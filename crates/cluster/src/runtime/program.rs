@@ -27,13 +27,18 @@ pub(super) fn base(word: &str) -> &str {
     word.rsplit('/').next().unwrap_or(word)
 }
 
+/// Whether the little language knows this command.
+pub(super) fn is_known(word: &str) -> bool {
+    KNOWN.contains(&base(word))
+}
+
 pub(super) fn parse(command: &[String]) -> Option<Program> {
     let first = command.first()?;
     if SHELLS.contains(&first.as_str()) {
         let flag = command.iter().skip(1).position(|a| a.starts_with('-') && a.contains('c'))? + 1;
         return Some(parse_script(command.get(flag + 1)?));
     }
-    KNOWN.contains(&base(first)).then(|| vec![Statement { words: command.to_vec(), join: Join::Always }])
+    is_known(first).then(|| vec![Statement { words: command.to_vec(), join: Join::Always }])
 }
 
 #[derive(Default)]

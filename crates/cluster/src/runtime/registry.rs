@@ -4,7 +4,7 @@ use super::sha256;
 use kubestep_control::{RuntimeImage, full_image_name};
 use kubestep_model::tree::OrdMap;
 use serde::{Deserialize, Deserializer};
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 /// One image of the registry and what its process does. Keys as in a session's `images`.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -18,6 +18,16 @@ pub struct Image {
     /// … after this long.
     #[serde(rename = "afterSeconds", deserialize_with = "seconds")]
     pub after: Duration,
+    /// Its process listens only this long after its start …
+    #[serde(rename = "readyAfterSeconds", deserialize_with = "seconds")]
+    pub ready_after: Duration,
+    /// … and answers with errors from so long after it on.
+    #[serde(rename = "failsAfterSeconds", deserialize_with = "maybe_seconds")]
+    pub fails_after: Option<Duration>,
+    /// The ports it listens at; any, if none is named.
+    pub ports: Vec<u16>,
+    /// What it answers by path, other paths with 404; 200 to all, if none is named.
+    pub paths: BTreeMap<String, u16>,
     /// A pull answers "unauthorized".
     pub denied: bool,
     /// How long the process needs after SIGTERM (0.1 s if not given).

@@ -13,6 +13,7 @@ mod conditions;
 mod environment;
 mod hooks;
 mod images;
+mod network;
 mod node;
 mod patch;
 mod phase;

@@ -1,8 +1,8 @@
-//! The prober: asks containers by their exec probes whether they have started, are ready, are alive.
+//! The prober: asks containers whether they have started, are ready, are alive.
 //! Upstream: pkg/kubelet/prober, worker.go and prober_manager.go.
 
 use super::{
-    Cx, Kubelet, Timer, Uid, pod_reference,
+    Cx, Kubelet, Timer, Uid, network, pod_reference,
     start::container,
     worker::{Stage, Worker},
 };
@@ -137,18 +137,24 @@ impl Kubelet {
         }
         cx.wake_at(Timer::Probe(uid.clone(), name.clone(), kind), cx.now + seconds(spec.period_seconds, 1));
         let Some(id) = self.due_container(cx, uid, name, kind, spec) else { return };
+        let purpose = Purpose::Probe(kind);
+        let exec = Exec { uid: uid.clone(), container: name.clone(), id: id.clone(), purpose };
+        let ip = self.workers.get(uid).and_then(|w| w.status.as_ref()).map(|s| s.pod_ip.clone());
+        let net = container(&pod, name).and_then(|c| network::of_probe(spec, c, &ip.unwrap_or_default()));
+        let ask = match net.transpose() {
+            Ok(ask) => ask,
+            Err(why) => return self.probed(cx, exec, kind, ExecAnswer::Failed(why.into())),
+        };
         self.next_exec += 1;
         let number = self.next_exec;
-        let purpose = Purpose::Probe(kind);
-        self.execs
-            .insert(number, Exec { uid: uid.clone(), container: name.clone(), id: id.clone(), purpose });
-        cx.order(Order::Exec {
-            number,
-            pod: uid.clone(),
-            id,
-            probe: kind,
-            command: spec.exec.as_ref().map(|e| e.command.clone()).unwrap_or_default(),
-            timeout_seconds: i64::from(spec.timeout_seconds.max(1)),
+        self.execs.insert(number, exec);
+        let timeout_seconds = i64::from(spec.timeout_seconds.max(1));
+        cx.order(match ask {
+            Some(ask) => Order::Net { number, pod: uid.clone(), id, probe: kind, ask, timeout_seconds },
+            None => {
+                let command = spec.exec.as_ref().map(|e| e.command.clone()).unwrap_or_default();
+                Order::Exec { number, pod: uid.clone(), id, probe: kind, command, timeout_seconds }
+            }
         });
     }
 

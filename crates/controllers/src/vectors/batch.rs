@@ -6,7 +6,7 @@ use crate::{
     daemonset::DaemonSetController,
     harness::{Outcome, pass},
     job::{JobController, Record},
-    podautoscaler::replicas::{Measured, for_resource},
+    podautoscaler::replicas::{Aim, Measured, Tolerances, propose},
     statefulset::StatefulSetController,
 };
 use kubestep_control::Controller;
@@ -128,12 +128,16 @@ pub(super) fn hpa_replicas(input: &Value) -> Value {
             ignored: matches!(state, "failed" | "deleting"),
             pending: state == "pending",
             ready: state == "ready",
-            request: given["request"].as_i64().filter(|request| *request > 0),
+            request: given["request"]
+                .as_i64()
+                .filter(|request| *request > 0)
+                .ok_or_else(|| format!("missing request for cpu in container c of Pod p{at}")),
             usage: given["usage"].as_i64(),
         }
     };
     let pods: Vec<Measured> = list(input, "pods").iter().enumerate().map(pod).collect();
-    match for_resource("cpu", number(input, "current"), number(input, "target"), &pods) {
+    let aim = Aim::Utilization(number(input, "target"));
+    match propose(number(input, "current"), aim, Tolerances::default(), &pods) {
         Ok(found) => json!({ "desired": found.replicas, "utilization": found.utilization }),
         Err(text) => {
             // Which pod is named depends on the order of a map; the recording leaves its number out.

@@ -331,6 +331,7 @@ pub(crate) fn of_act(act: &Act) -> String {
         Act::Probe { .. } => "a probe changed".into(),
         Act::Exit { .. } => "a container ended by hand".into(),
         Act::Fault(_) => "a fault".into(),
+        Act::Load(_) => "what pods use".into(),
         Act::WhatIf { .. } => "what if".into(),
         Act::Remark(text) => text.clone(),
     }

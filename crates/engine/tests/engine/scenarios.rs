@@ -214,3 +214,49 @@ fn a_file_with_two_documents_and_a_mistake_says_which() {
         "{said}"
     );
 }
+
+fn run(page: &mut Page, line: &str) -> (String, Option<i32>) {
+    page.kubectl(line);
+    page.terminal()
+}
+
+#[test]
+fn an_autoscaler_goes_up_in_strides_and_waits_before_it_goes_down() {
+    let mut page = Page::open("P14-autoscaler");
+    assert_eq!(page.frame().pods.len(), 2);
+    page.send(Command::Advance { millis: 20_000 });
+    assert_eq!(page.frame().pods.len(), 4, "never more than twice as many at once");
+    page.send(Command::Advance { millis: 100_000 });
+    // 1000m shared, at 60 % of 200m each, would be nine; there may be eight.
+    assert_eq!(page.frame().pods.len(), 8);
+    let (told, code) = run(&mut page, "kubectl describe hpa shop");
+    assert_eq!(code, Some(0), "{told}");
+    for part in [
+        "New size: 4; reason: cpu resource utilization (percentage of request) above target",
+        "TooManyReplicas",
+        "ValidMetricFound",
+    ] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    let (told, code) = run(&mut page, "kubectl top pods");
+    assert_eq!((told.lines().count(), code), (9, Some(0)), "{told}");
+    assert!(told.lines().skip(1).all(|line| line.contains(" 125m ") && line.contains(" 90Mi")), "{told}");
+    let pod = page.frame().pods[0].object.clone();
+    page.send(Command::Pod { pod, act: PodAct::Load(100) });
+    page.send(Command::Advance { millis: 240_000 });
+    assert_eq!(page.frame().pods.len(), 8, "what was recommended in the last five minutes still counts");
+    let (told, _) = run(&mut page, "kubectl describe hpa shop");
+    assert!(told.contains("ScaleDownStabilized"), "{told}");
+    page.send(Command::Advance { millis: 120_000 });
+    assert_eq!(page.frame().pods.len(), 2);
+    let (told, _) = run(&mut page, "kubectl get events --field-selector reason=SuccessfulRescale");
+    assert!(told.contains("New size: 2; reason: All metrics below target"), "{told}");
+    page.check_whole("after all that");
+}
+
+#[test]
+fn without_a_metrics_server_nobody_knows() {
+    let mut page = Page::open("empty");
+    let (told, code) = run(&mut page, "kubectl top pods");
+    assert_eq!((told.trim(), code), ("error: Metrics API not available", Some(1)));
+}

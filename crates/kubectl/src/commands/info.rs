@@ -353,25 +353,3 @@ pub(super) fn options(kc: &mut Kc<'_>, _: &Args) -> Flow<i32> {
     kc.out(format!("The following options can be passed to any command:\n\n{lines}"));
     Ok(0)
 }
-
-/// What `top` knows of flags; there is nothing to show, as in a cluster without the metrics server.
-pub(super) const TOP_FLAGS: &[Flag] = &[
-    super::common::SELECTOR,
-    OUTPUT,
-    flag("field-selector", Takes::Text),
-    flag("sort-by", Takes::Text),
-    flag("no-headers", Takes::Bool),
-    flag("containers", Takes::Bool),
-    flag("sum", Takes::Bool),
-    flag("show-capacity", Takes::Bool),
-    flag("show-swap", Takes::Bool),
-    flag("use-protocol-buffers", Takes::Bool),
-    args::short("all-namespaces", 'A', Takes::Bool),
-];
-
-pub(super) fn top(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
-    if !args.words.is_empty() && !args.text_or_empty("selector").is_empty() {
-        return Err(kc.fail("only one of NAME or selector can be provided"));
-    }
-    Err(kc.fail("Metrics API not available"))
-}

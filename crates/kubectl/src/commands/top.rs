@@ -1,0 +1,221 @@
+//! `kubectl top`: what nodes and pods use, as a metrics server measured it.
+//! Upstream: kubectl/pkg/cmd/top and pkg/metricsutil (v1.37).
+
+use crate::{
+    args::{self, Args, Flag, Takes, flag},
+    kc::{Flow, Kc},
+    output::tabs::Tabs,
+};
+use kubestep_model::arrange::Arrange;
+use kubestep_model::text::{FieldSelector, Quantity, Selector};
+use kubestep_model::{Answer, Key, Kind, Subresource, Verb};
+use serde_json::{Value, json};
+use std::cmp::Reverse;
+
+pub(super) const FLAGS: &[Flag] = &[
+    super::common::SELECTOR,
+    super::common::OUTPUT,
+    flag("field-selector", Takes::Text),
+    flag("sort-by", Takes::Text),
+    flag("no-headers", Takes::Bool),
+    flag("containers", Takes::Bool),
+    flag("sum", Takes::Bool),
+    flag("show-capacity", Takes::Bool),
+    flag("show-swap", Takes::Bool),
+    flag("use-protocol-buffers", Takes::Bool),
+    args::short("all-namespaces", 'A', Takes::Bool),
+];
+
+/// A row: namespace, pod, container, and what it uses in thousandths of a core and in bytes.
+struct Row {
+    words: Vec<String>,
+    usage: [i64; 2],
+}
+
+fn usage(value: &Value) -> [i64; 2] {
+    let of = |key: &str| Quantity::parse(value[key].as_str().unwrap_or_default()).ok();
+    [of("cpu").map_or(0, |q| q.milli_value()), of("memory").map_or(0, |q| q.value())]
+}
+
+fn name(item: &Value) -> String {
+    item["metadata"]["name"].as_str().unwrap_or_default().to_owned()
+}
+
+/// The parts of one answer, or of a list of them.
+fn items(value: &Value) -> Vec<Value> {
+    value["items"].as_array().cloned().unwrap_or_else(|| vec![value.clone()])
+}
+
+/// What is measured; refused in kubectl's words where nothing measures.
+fn measured(kc: &mut Kc<'_>, kind: Kind, args: &Args) -> Flow<Vec<Value>> {
+    let selector = args.text_or_empty("selector");
+    let sort = args.text_or_empty("sort-by");
+    if !sort.is_empty() && sort != "cpu" && sort != "memory" {
+        return Err(kc.fail("--sort-by accepts only cpu or memory"));
+    }
+    if !args.words.is_empty() && !(selector.is_empty() && args.text_or_empty("field-selector").is_empty()) {
+        let which = if kind == Kind::POD_METRICS { "selector" } else { "--selector" };
+        return Err(kc.fail(format!("only one of NAME or {which} can be provided")));
+    }
+    let namespace = (kind.namespaced() && !args.on("all-namespaces")).then(|| kc.namespace.clone());
+    let verb = match args.words.first() {
+        Some(name) => Verb::Get {
+            key: Key::new(kind, namespace.clone().unwrap_or_default(), name.as_str()),
+            subresource: Subresource::None,
+        },
+        None => Verb::List { kind, namespace, labels: labels(kc, selector)?, fields: None },
+    };
+    match kc.ask(verb)? {
+        Ok(Answer::Json { value, .. }) => Ok(items(&value)),
+        Ok(_) => Err(kc.fail("the answer is no list of metrics")),
+        Err(status) if status.message.starts_with("the server could not find the requested resource") => {
+            Err(kc.fail("Metrics API not available"))
+        }
+        Err(status) => Err(kc.fault(&status.into())),
+    }
+}
+
+fn labels(kc: &mut Kc<'_>, text: &str) -> Flow<Option<Selector>> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    Selector::parse(text).map(Some).map_err(|why| kc.fail(why))
+}
+
+fn sort(rows: &mut [Row], by: &str) {
+    match by {
+        "cpu" => rows.arrange_by_key(|row| Reverse(row.usage[0])),
+        "memory" => rows.arrange_by_key(|row| Reverse(row.usage[1])),
+        _ => rows.arrange_by_key(|row| row.words.clone()),
+    }
+}
+
+fn cells(usage: [i64; 2]) -> [String; 2] {
+    [format!("{}m", usage[0]), format!("{}Mi", usage[1] >> 20)]
+}
+
+pub(super) fn pods(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
+    let everywhere = args.on("all-namespaces");
+    let mut found = measured(kc, Kind::POD_METRICS, args)?;
+    let fields = args.text_or_empty("field-selector").to_owned();
+    if found.is_empty() || !fields.is_empty() {
+        let fields = FieldSelector::parse(&fields).map_err(|why| kc.fail(why))?;
+        let namespace = (!everywhere).then(|| kc.namespace.clone());
+        let labels = labels(kc, args.text_or_empty("selector"))?;
+        let there = match kc.list_whole(Kind::Pod, namespace, labels, Some(fields))? {
+            Ok((pods, _)) => pods,
+            Err(status) => return Err(kc.fault(&status.into())),
+        };
+        let is = |item: &Value| there.iter().any(|pod| *pod.meta().name == *name(item));
+        found.retain(is);
+        if found.is_empty() && !there.is_empty() {
+            return Err(kc.fail("metrics not available yet"));
+        }
+    }
+    if found.is_empty() {
+        let place = if everywhere { String::new() } else { format!(" in {} namespace.", kc.namespace) };
+        kc.err(format!("No resources found{place}\n"));
+        return Ok(0);
+    }
+    let rows = rows(&found, args, everywhere);
+    kc.out(Tabs::TABLE.align(&table(&rows, args, everywhere)));
+    Ok(0)
+}
+
+fn rows(found: &[Value], args: &Args, everywhere: bool) -> Vec<Row> {
+    let by = args.text_or_empty("sort-by");
+    let place = |item: &Value| {
+        let namespace = item["metadata"]["namespace"].as_str().unwrap_or_default().to_owned();
+        everywhere.then_some(namespace).into_iter().chain([name(item)])
+    };
+    let mut pods: Vec<(Row, Vec<Row>)> = found
+        .iter()
+        .map(|item| {
+            let all = item["containers"].as_array().map_or(&[][..], Vec::as_slice);
+            let of = |one: &Value| Row {
+                words: place(item).chain([one["name"].as_str().unwrap_or_default().to_owned()]).collect(),
+                usage: usage(&one["usage"]),
+            };
+            let mut containers: Vec<Row> = all.iter().map(of).collect();
+            sort(&mut containers, by);
+            let sum = containers.iter().fold([0, 0], |sum, c| [sum[0] + c.usage[0], sum[1] + c.usage[1]]);
+            (Row { words: place(item).collect(), usage: sum }, containers)
+        })
+        .collect();
+    match by {
+        "cpu" => pods.arrange_by_key(|(row, _)| Reverse(row.usage[0])),
+        "memory" => pods.arrange_by_key(|(row, _)| Reverse(row.usage[1])),
+        _ => pods.arrange_by_key(|(row, _)| row.words.clone()),
+    }
+    let split = args.on("containers");
+    pods.into_iter().flat_map(|(row, containers)| if split { containers } else { vec![row] }).collect()
+}
+
+fn table(rows: &[Row], args: &Args, everywhere: bool) -> String {
+    let mut heads: Vec<&str> = vec![];
+    heads.extend(everywhere.then_some("NAMESPACE"));
+    heads.extend(args.on("containers").then_some("POD"));
+    heads.extend(["NAME", "CPU(cores)", "MEMORY(bytes)"]);
+    let mut text = String::new();
+    let mut line = |cells: &[String]| {
+        cells.iter().for_each(|cell| text.push_str(&format!("{cell}\t")));
+        text.push('\n');
+    };
+    if !args.on("no-headers") {
+        line(&heads.iter().map(|head| (*head).to_owned()).collect::<Vec<_>>());
+    }
+    for row in rows {
+        line(&[&row.words[..], &cells(row.usage)[..]].concat());
+    }
+    if args.on("sum") {
+        let blank = vec![String::new(); heads.len() - 2];
+        let rule = "________".to_owned();
+        line(&[&blank[..], &[rule.clone(), rule][..]].concat());
+        let sum = rows.iter().fold([0, 0], |sum, row| [sum[0] + row.usage[0], sum[1] + row.usage[1]]);
+        line(&[&blank[..], &cells(sum)[..]].concat());
+    }
+    text
+}
+
+pub(super) fn nodes(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
+    let found = measured(kc, Kind::NODE_METRICS, args)?;
+    if found.is_empty() {
+        return Err(kc.fail("metrics not available yet"));
+    }
+    let labels = labels(kc, args.text_or_empty("selector"))?;
+    let listed = match kc.list_whole(Kind::Node, None, labels, None)? {
+        Ok((nodes, _)) => nodes,
+        Err(status) => return Err(kc.fault(&status.into())),
+    };
+    let part = if args.on("show-capacity") { "capacity" } else { "allocatable" };
+    let mut of: Vec<(String, Value)> = listed
+        .iter()
+        .map(|node| (node.meta().name.to_string(), node.to_value()["status"][part].clone()))
+        .collect();
+    if let Some(wanted) = args.words.first() {
+        of.retain(|(name, _)| name == wanted);
+    }
+    let mut rows: Vec<Row> =
+        found.iter().map(|item| Row { words: vec![name(item)], usage: usage(&item["usage"]) }).collect();
+    sort(&mut rows, args.text_or_empty("sort-by"));
+    let mut text = String::new();
+    if !args.on("no-headers") {
+        text.push_str("NAME\tCPU(cores)\tCPU(%)\tMEMORY(bytes)\tMEMORY(%)\t\n");
+    }
+    for row in &rows {
+        let available =
+            of.iter().find(|(name, _)| *name == row.words[0]).map_or(json!({}), |(_, v)| v.clone());
+        text.push_str(&format!("{}\t", row.words[0]));
+        for (at, cell) in cells(row.usage).iter().enumerate() {
+            let most = usage(&available)[at];
+            let percent = if most == 0 { 0 } else { row.usage[at].saturating_mul(100) / most };
+            text.push_str(&format!("{cell}\t{percent}%\t"));
+        }
+        text.push('\n');
+    }
+    for (name, _) in of.iter().filter(|(name, _)| !rows.iter().any(|row| row.words[0] == *name)) {
+        text.push_str(&format!("{name}\t<unknown>\t<unknown>\t<unknown>\t<unknown>\t\n"));
+    }
+    kc.out(Tabs::TABLE.align(&text));
+    Ok(0)
+}
