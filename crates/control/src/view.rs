@@ -1,7 +1,8 @@
 //! What a process has been told about the cluster: its informers' objects, frozen cheaply for each reconcile.
 
-use kubestep_model::tree::OrdMap;
+use kubestep_model::tree::{Iter, OrdMap};
 use kubestep_model::{Key, Kind, Object, Resource};
+use std::cmp::Ordering::{self, Equal};
 use std::sync::Arc;
 
 /// Objects by key, with an index from owner to dependents. Cloning is cheap.
@@ -9,9 +10,39 @@ use std::sync::Arc;
 pub struct View {
     objects: OrdMap<Key, Object>,
     /// (uid of the managing owner, or empty for objects without one; key)
-    owned: OrdMap<(Arc<str>, Key), ()>,
+    owned: Index,
     /// The same for owners that do not manage the object.
-    referring: OrdMap<(Arc<str>, Key), ()>,
+    referring: Index,
+}
+
+/// Keys of dependents by the uid of an owner.
+type Index = OrdMap<(Arc<str>, Key), ()>;
+
+/// Walks through a place of an index and, beside it, through the objects: those of one owner often stand together.
+struct AllAt<'a> {
+    objects: &'a OrdMap<Key, Object>,
+    index: Iter<'a, (Arc<str>, Key), ()>,
+    near: Option<Iter<'a, Key, Object>>,
+}
+
+impl<'a> Iterator for AllAt<'a> {
+    type Item = &'a Object;
+
+    fn next(&mut self) -> Option<&'a Object> {
+        loop {
+            let ((_, key), ()) = self.index.next()?;
+            let beside = self.near.as_mut().and_then(Iter::next).filter(|(found, _)| *found == key);
+            if let Some((_, object)) = beside {
+                return Some(object);
+            }
+            let mut near = self.objects.range(key..);
+            let found = near.next().filter(|(found, _)| *found == key);
+            self.near = Some(near);
+            if let Some((_, object)) = found {
+                return Some(object);
+            }
+        }
+    }
 }
 
 fn owner_uid(object: &Object) -> Arc<str> {
@@ -39,22 +70,14 @@ impl View {
 
     /// All objects of a kind, in one namespace or in all, by namespace and name.
     pub fn objects_of(&self, kind: Kind, namespace: Option<&str>) -> impl Iterator<Item = &Object> + use<'_> {
-        let from = Key::new(kind, namespace.unwrap_or(""), "");
-        let namespace: Option<Arc<str>> = namespace.map(Into::into);
-        self.objects
-            .range(from..)
-            .take_while(move |(k, _)| k.kind == kind && namespace.as_ref().is_none_or(|n| *n == k.namespace))
-            .map(|(_, o)| o)
+        let place =
+            |k: &Key| k.kind.cmp(&kind).then_with(|| namespace.map_or(Equal, |n| (*k.namespace).cmp(n)));
+        self.objects.between(&|k| place(k).is_lt(), &|k| place(k).is_le()).map(|(_, o)| o)
     }
 
     /// Objects of a kind that the owner with this uid manages; with an empty uid, those that nobody manages.
     pub fn owned_by<'a, R: Resource + 'a>(&'a self, uid: &str) -> impl Iterator<Item = &'a R> + use<'a, R> {
-        let uid: Arc<str> = uid.into();
-        let from = (uid.clone(), Key::new(R::KIND, "", ""));
-        self.owned
-            .range(from..)
-            .take_while(move |((u, k), ())| *u == uid && k.kind == R::KIND)
-            .filter_map(|((_, k), ())| self.objects.get(k).and_then(R::of))
+        self.objects_owned_by(uid, R::KIND).filter_map(R::of)
     }
 
     /// The same for a kind without a struct of its own in the store.
@@ -63,26 +86,22 @@ impl View {
         uid: &str,
         kind: Kind,
     ) -> impl Iterator<Item = &'a Object> + use<'a> {
-        let uid: Arc<str> = uid.into();
-        let from = (uid.clone(), Key::new(kind, "", ""));
-        self.owned
-            .range(from..)
-            .take_while(move |((u, k), ())| *u == uid && k.kind == kind)
-            .filter_map(|((_, k), ())| self.objects.get(k))
+        self.all_at(&self.owned, &|(u, k)| (**u).cmp(uid).then_with(|| k.kind.cmp(&kind)))
     }
 
     /// Objects of all kinds that name the owner with this uid, whether or not it manages them.
     pub fn dependents<'a>(&'a self, uid: &str) -> impl Iterator<Item = &'a Object> + use<'a> {
-        let uid: Arc<str> = uid.into();
-        let find = |index: &'a OrdMap<(Arc<str>, Key), ()>| {
-            let uid = uid.clone();
-            let from = (uid.clone(), Key::new(Kind::Namespace, "", ""));
-            index
-                .range(from..)
-                .take_while(move |((u, _), ())| *u == uid)
-                .filter_map(|((_, k), ())| self.objects.get(k))
-        };
-        find(&self.owned).chain(find(&self.referring))
+        let place = |(u, _): &(Arc<str>, Key)| (**u).cmp(uid);
+        self.all_at(&self.owned, &place).chain(self.all_at(&self.referring, &place))
+    }
+
+    /// The objects that stand at one place of an index.
+    fn all_at<'a>(&'a self, index: &'a Index, place: &dyn Fn(&(Arc<str>, Key)) -> Ordering) -> AllAt<'a> {
+        AllAt {
+            objects: &self.objects,
+            index: index.between(&|k| place(k).is_lt(), &|k| place(k).is_le()),
+            near: None,
+        }
     }
 
     /// Every object.

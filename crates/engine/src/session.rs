@@ -6,7 +6,12 @@ mod track;
 
 pub(crate) use track::{Note, Track};
 
-use crate::{ids::Ids, link::Saved, view::Made, words};
+use crate::{
+    ids::Ids,
+    link::Saved,
+    view::{Made, Told},
+    words,
+};
 use kubestep_cluster::{
     Act, ChangeKind, ClientId, History, Moment, ProcessId, Record, Start, What, World, loops::ALL,
 };
@@ -44,6 +49,8 @@ pub(crate) struct Session {
     pub(crate) ids: Ids,
     /// The rows of pods that were last made, by uid.
     pub(crate) made: BTreeMap<Arc<str>, Made>,
+    /// The entries of terminals that were last made.
+    pub(crate) told: BTreeMap<ClientId, Told>,
     pub(crate) scenario: String,
     pub(crate) title: String,
     /// How many inputs are the scenario's own.
@@ -88,6 +95,7 @@ impl Session {
             between: false,
             ids,
             made: BTreeMap::new(),
+            told: BTreeMap::new(),
             scenario: String::new(),
             title: String::new(),
             scenario_inputs: 0,

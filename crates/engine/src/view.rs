@@ -15,6 +15,7 @@ mod workloads;
 pub(crate) use images::asked;
 pub(crate) use pods::{Made, status_words};
 pub(crate) use rows::gap;
+pub(crate) use terminal::Told;
 
 use crate::session::Session;
 use kubestep_insight::verdict;

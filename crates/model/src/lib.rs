@@ -27,7 +27,7 @@ mod whole;
 pub mod yaml;
 
 pub use dice::Dice;
-pub use go::GoValue;
+pub use go::{GoValue, Look, Named, Seen, Several, put, to_json};
 pub use kind::Kind;
 pub use kinds::*;
 pub use meta::{ObjectMeta, OwnerReference};

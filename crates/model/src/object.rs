@@ -1,6 +1,6 @@
 //! Objects: a struct for each kind that loops read, whole JSON for all others.
 
-use crate::{GoValue, Kind, ObjectMeta, go, kinds::*};
+use crate::{Kind, Look, ObjectMeta, Seen, go, kinds::*};
 use serde_json::{Map, Value};
 use std::{fmt, sync::Arc};
 
@@ -77,21 +77,9 @@ macro_rules! objects {
             pub fn meta_mut(&mut self) -> &mut ObjectMeta {
                 match self { $(Object::$kind(o) => &mut Arc::make_mut(o).metadata,)* Object::Custom(c) => &mut Arc::make_mut(c).metadata }
             }
-            /// As JSON, with `apiVersion` and `kind`, in the order and with the omissions of Go's encoder.
-            pub fn to_value(&self) -> Value {
-                let mut value = match self {
-                    $(Object::$kind(o) => o.to_json(),)*
-                    Object::Custom(c) => {
-                        let mut map = c.rest.clone();
-                        map.insert("metadata".into(), c.metadata.to_json());
-                        Value::Object(map)
-                    }
-                };
-                if let Value::Object(map) = &mut value {
-                    map.insert("apiVersion".into(), self.kind().api_version().into());
-                    map.insert("kind".into(), self.kind().name().into());
-                }
-                value
+            /// All that stands beside `apiVersion` and `kind`.
+            fn body(&self) -> &dyn Look {
+                match self { $(Object::$kind(o) => &**o,)* Object::Custom(c) => &**c }
             }
             /// Reads an object of this kind from JSON; `apiVersion` and `kind` in it are not looked at.
             /// Errors: the path-less text of the decoder, for values of a wrong type.
@@ -142,7 +130,34 @@ objects!(
     Lease
 );
 
+impl Look for Custom {
+    fn look(&self, tell: &mut dyn FnMut(Seen<'_>)) {
+        let mut all = go::fields(&self.rest);
+        go::put(&mut all, "metadata", &self.metadata);
+        tell(Seen::Map(&all));
+    }
+}
+
+impl Look for Object {
+    fn look(&self, tell: &mut dyn FnMut(Seen<'_>)) {
+        let version = self.kind().api_version();
+        self.body().look(&mut |seen| {
+            let Seen::Map(fields) = seen else { return };
+            let mut all = Vec::with_capacity(fields.len() + 2);
+            all.extend_from_slice(fields);
+            let (version, kind): (&str, &str) = (&version, self.kind().name());
+            go::put(&mut all, "apiVersion", &version);
+            go::put(&mut all, "kind", &kind);
+            tell(Seen::Map(&all));
+        });
+    }
+}
+
 impl Object {
+    /// As JSON, with `apiVersion` and `kind` and with the omissions of Go's encoder.
+    pub fn to_value(&self) -> Value {
+        go::to_json(self)
+    }
     /// Its key.
     pub fn key(&self) -> Key {
         Key { kind: self.kind(), namespace: self.meta().namespace.clone(), name: self.meta().name.clone() }

@@ -21,14 +21,14 @@ pub trait Whole: GoValue + Default {
             return None;
         }
         let mut whole = custom.rest.clone();
-        whole.insert("metadata".into(), custom.metadata.to_json());
+        whole.insert("metadata".into(), go::to_json(&custom.metadata));
         go::made(Value::Object(whole)).ok()
     }
 
     /// The struct as an object, with the omissions of Go's encoder.
     fn to_object(&self) -> Object {
         let metadata = self.meta().clone();
-        let mut rest = match self.to_json() {
+        let mut rest = match go::to_json(self) {
             Value::Object(map) => map,
             _ => Default::default(),
         };

@@ -19,10 +19,10 @@ struct Line {
 /// The lines of an object.
 pub(super) fn lines(session: &Session, object: &Object) -> Vec<YamlLine> {
     let key = object.key();
-    let now = split(&to_yaml(&object.to_value()));
+    let now = split(&to_yaml(object));
     let entries: Vec<&LogEntry> = session.world().store().log_after(0).filter(|e| e.key == key).collect();
     let writers = writers(session, &entries);
-    let before = step_before(session, &entries).map(|o| by_path(&split(&to_yaml(&o.to_value()))));
+    let before = step_before(session, &entries).map(|o| by_path(&split(&to_yaml(&o))));
     now.iter()
         .map(|line| {
             let old = before.as_ref().map(|b| b.get(&line.path).cloned().unwrap_or_default());
@@ -49,12 +49,12 @@ fn writers(session: &Session, entries: &[&LogEntry]) -> BTreeMap<String, (Option
     let mut found: BTreeMap<String, (Option<Who>, Rich)> = BTreeMap::new();
     for entry in entries.iter().skip(entries.len().saturating_sub(WRITES)) {
         let Some(new) = &entry.new else { continue };
-        let before = entry.old.as_ref().map(|o| by_path(&split(&to_yaml(&o.to_value())))).unwrap_or_default();
+        let before = entry.old.as_ref().map(|o| by_path(&split(&to_yaml(o)))).unwrap_or_default();
         let (who, lane) = who::of_agent(&entry.who);
         let words = Rich::words(format!("{lane}, "))
             .then(Span::Since(session.at(entry.at)))
             .then(Span::Words(" ago".into()));
-        for line in split(&to_yaml(&new.to_value())) {
+        for line in split(&to_yaml(new)) {
             if before.get(&line.path) != Some(&line.text) {
                 found.insert(line.path, (Some(who), words.clone()));
             }

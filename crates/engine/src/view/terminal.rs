@@ -1,10 +1,11 @@
 //! What was typed in terminals, and what was answered up to the moment that is looked at.
 
-use super::sorted;
 use crate::session::{APPLY, Session, object_ref};
 use kubestep_cluster::{ClientState, World};
 use kubestep_kubectl::docs;
 use kubestep_model::{
+    Instant,
+    arrange::Arrange,
     client::{ClientAsk, Sense, Span, Stream as Side},
     schema::Descriptions,
 };
@@ -58,25 +59,59 @@ fn marks(chunk: &kubestep_model::client::Chunk, from: usize) -> Vec<Marked> {
     chunk.spans.iter().filter_map(mark).collect()
 }
 
-/// The entries, oldest first; those of Apply stand elsewhere.
+/// An entry, and what it was made of.
+#[derive(Debug)]
+pub(crate) struct Told {
+    output: Arc<Vec<kubestep_model::client::Chunk>>,
+    started: Instant,
+    described: bool,
+    /// Descriptions stand in it.
+    names: bool,
+    entry: Arc<Entry>,
+}
+
+/// The entries, oldest first; those of Apply stand elsewhere. An output may be long, so what did not change since the
+/// last picture is taken from there.
 pub(super) fn entries(session: &mut Session, world: &World) -> Vec<Arc<Entry>> {
-    let mut rows = vec![];
+    let mut before = std::mem::take(&mut session.told);
+    let described = session.descriptions.is_some();
+    let mut rows: Vec<Arc<Entry>> = vec![];
     for (id, client) in world.clients().filter(|(_, c)| c.terminal != APPLY && c.started >= session.zero) {
-        let names = client.output.iter().any(|c| docs::waits(&c.text));
-        session.wants_descriptions |= names && session.descriptions.is_none();
-        let waits = matches!(
-            client.waiting,
-            Some(ClientAsk::Watch { .. } | ClientAsk::Sleep(_) | ClientAsk::Again(_))
-        );
-        rows.push(Entry {
-            id: session.ids.client(*id, client),
-            terminal: u8::try_from(client.terminal).unwrap_or(0),
-            line: client.program.line(),
-            output: chunks(client, session.descriptions.as_deref()),
-            exit: client.ended.map(|(code, _)| code),
-            waits: client.ended.is_none() && waits,
-            step: 0,
+        let line = client.program.line();
+        let exit = client.ended.map(|(code, _)| code);
+        let waits = exit.is_none()
+            && matches!(
+                client.waiting,
+                Some(ClientAsk::Watch { .. } | ClientAsk::Sleep(_) | ClientAsk::Again(_))
+            );
+        let same = |told: &Told| {
+            Arc::ptr_eq(&told.output, &client.output)
+                && (told.started, told.described) == (client.started, described)
+                && (told.entry.exit, told.entry.waits) == (exit, waits)
+                && told.entry.line == line
+        };
+        let told = before.remove(id).filter(same).unwrap_or_else(|| {
+            let entry = Entry {
+                id: session.ids.client(*id, client),
+                terminal: u8::try_from(client.terminal).unwrap_or(0),
+                line,
+                output: chunks(client, session.descriptions.as_deref()),
+                exit,
+                waits,
+                step: 0,
+            };
+            Told {
+                output: client.output.clone(),
+                started: client.started,
+                described,
+                names: client.output.iter().any(|c| docs::waits(&c.text)),
+                entry: entry.into(),
+            }
         });
+        session.wants_descriptions |= told.names && !described;
+        rows.push(told.entry.clone());
+        session.told.insert(*id, told);
     }
-    sorted(rows, |r| r.id)
+    rows.arrange_by_key(|r| r.id);
+    rows
 }

@@ -133,8 +133,10 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
         }
     }
     if faults.is_empty() && !matches!(how.format, Format::Human { .. } | Format::Name) {
-        let value = if let [one] = objects.as_slice() { one.to_value() } else { format::list(&objects) };
-        how.format.print(kc, &value, true)?;
+        match objects.as_slice() {
+            [one] => how.format.print(kc, one, true)?,
+            many => how.format.print_list(kc, "List", many, true)?,
+        }
     }
     if args.on("prune") && faults.is_empty() {
         let visited: Vec<Key> = objects.iter().map(Object::key).collect();

@@ -110,7 +110,7 @@ pub(super) fn say(kc: &mut Kc<'_>, format: &Format, object: &Object, done: &str,
         said(kc, &object.key(), done, dry);
         return Ok(());
     }
-    format.print(kc, &object.to_value(), true)
+    format.print(kc, object, true)
 }
 
 /// Prints what was done to an object.

@@ -68,7 +68,7 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     if args.on("prune") {
         let gone = prune::find(kc, args, visited.as_slice()).map_err(wrong)?;
         for object in gone {
-            pairs.push((file_name(&object.key()), yaml::to_yaml(&object.to_value()), String::new()));
+            pairs.push((file_name(&object.key()), yaml::to_yaml(&object), String::new()));
         }
     }
     // The program that compares reads two folders, so files come by name.

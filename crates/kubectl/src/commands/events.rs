@@ -5,10 +5,7 @@ use crate::{
     args::{Args, Flag, Takes, flag, short},
     describe::interval,
     kc::{Flow, Kc},
-    output::{
-        format::{self, Format},
-        tabs::Tabs,
-    },
+    output::{format::Format, tabs::Tabs},
     resources,
 };
 use kubestep_model::arrange::Arrange;
@@ -101,12 +98,8 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
         return Ok(0);
     }
     let objects: Vec<Object> = events.into_iter().map(Object::Event).collect();
-    let mut list = format::list(&objects);
-    list["kind"] = "EventList".into();
-    if format == Format::Name {
-        list["kind"] = "List".into();
-    }
-    format.print(kc, &list, true)?;
+    let kind = if format == Format::Name { "List" } else { "EventList" };
+    format.print_list(kc, kind, &objects, true)?;
     Ok(0)
 }
 
@@ -163,7 +156,7 @@ fn watch(
             kc.out(Tabs::TABLE.align(&text));
             return Ok(());
         }
-        format.print(kc, &object.to_value(), true)
+        format.print(kc, object, true)
     };
     for object in items {
         show(kc, object)?;

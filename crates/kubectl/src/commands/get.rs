@@ -10,7 +10,7 @@ use crate::{
     fault::Fault,
     kc::{Flow, Kc},
     output::{
-        format::{self, Format, qualified},
+        format::{Format, qualified},
         sort,
         table::{Shape, table},
     },
@@ -18,11 +18,11 @@ use crate::{
 };
 use kubestep_model::arrange::Arrange;
 use kubestep_model::{
-    GoValue, Kind, Object,
+    Kind, Look, Object,
     client::Stream,
     defined::{self, Definition},
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::sync::Arc;
 
 pub(super) const FLAGS: &[Flag] = &[
@@ -119,11 +119,11 @@ pub(super) fn generic(kc: &mut Kc<'_>, args: &Args, format: &Format, found: Foun
             None => Ok(0),
         };
     }
-    let value = match objects.as_slice() {
-        [one] if found.single => one.to_value(),
-        many => format::list(many),
-    };
-    format.print(kc, &value, !args.on("no-headers"))?;
+    let heads = !args.on("no-headers");
+    match objects.as_slice() {
+        [one] if found.single => format.print(kc, one, heads)?,
+        many => format.print_list(kc, "List", many, heads)?,
+    }
     match fault {
         Some(fault) => Err(kc.fault(&fault)),
         None => Ok(0),
@@ -131,12 +131,11 @@ pub(super) fn generic(kc: &mut Kc<'_>, args: &Args, format: &Format, found: Foun
 }
 
 fn in_order(objects: &[Object], field: &str) -> Result<Vec<usize>, String> {
-    // What is told of the metadata needs no more than these.
-    let bare = field.trim_start_matches(['{', '.']);
-    let whole = !bare.starts_with("metadata.");
-    let value = |o: &Object| if whole { o.to_value() } else { json!({ "metadata": o.meta().to_json() }) };
-    let values: Vec<Value> = objects.iter().map(value).collect();
-    sort::order(&values, field)
+    let mut all: Vec<&dyn Look> = Vec::with_capacity(objects.len());
+    for object in objects {
+        all.push(object);
+    }
+    sort::order(&all, field)
 }
 
 /// The columns that the flags ask for.

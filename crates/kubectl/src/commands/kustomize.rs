@@ -34,7 +34,7 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     }
     match kustomize::build(kc, folder) {
         Ok(all) => {
-            let texts: Vec<String> = all.iter().map(yaml::to_yaml).collect();
+            let texts: Vec<String> = all.iter().map(|v| yaml::to_yaml(v)).collect();
             kc.out(texts.join("---\n"));
             Ok(0)
         }

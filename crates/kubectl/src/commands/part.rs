@@ -128,7 +128,7 @@ pub(super) fn write(
             let name = value["metadata"]["name"].as_str().unwrap_or_default();
             kc.out(format!("scale.autoscaling/{name} {done}{}\n", dry.suffix()));
         }
-        Ok(Answer::Json { value, .. }) => format.print(kc, &value, true)?,
+        Ok(Answer::Json { value, .. }) => format.print(kc, &*value, true)?,
         Ok(Answer::List { .. } | Answer::Chunk { .. }) => {
             return Err(kc.fail("the answer is not an object"));
         }

@@ -11,7 +11,7 @@ use crate::{
     output::{
         format::Format,
         go_print,
-        jsonpath::{self, Template},
+        jsonpath::{self, Need, Template},
     },
     select::{self, Info, Select},
 };
@@ -204,8 +204,12 @@ fn met(object: &Object, goal: &Goal) -> Result<bool, String> {
     match goal {
         Goal::Deleted => Ok(false),
         Goal::Created => Ok(true),
-        Goal::Condition { name, status } => Ok(condition(&object.to_value(), name, status)),
-        Goal::Path { template, value } => path(&object.to_value(), template, value),
+        Goal::Condition { name, status } => {
+            let mut need = Need::default();
+            ["metadata.generation", "status"].iter().for_each(|path| need.path(path));
+            Ok(condition(&need.cut(object), name, status))
+        }
+        Goal::Path { template, value } => path(object, template, value),
     }
 }
 
@@ -226,8 +230,8 @@ fn condition(object: &Value, name: &str, status: &str) -> bool {
     !stale && text(found, "status").eq_ignore_ascii_case(status)
 }
 
-fn path(object: &Value, template: &Template, value: &str) -> Result<bool, String> {
-    let found = template.find(object)?;
+fn path(object: &Object, template: &Template, value: &str) -> Result<bool, String> {
+    let found = template.find_in(object)?;
     let Some(first) = found.first().filter(|f| !f.is_empty()) else { return Ok(false) };
     if found.len() > 1 {
         return Err("given jsonpath expression matches more than one list".to_owned());

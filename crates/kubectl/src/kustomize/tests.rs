@@ -8,7 +8,7 @@ fn built(files: &[(&str, &str)], folder: &str) -> Result<String, String> {
     let files: BTreeMap<String, String> =
         files.iter().map(|(n, t)| ((*n).to_owned(), (*t).to_owned())).collect();
     let kc = Kc::new(&files, "default".into(), Instant::START, &[]);
-    let texts: Vec<String> = build(&kc, folder)?.iter().map(yaml::to_yaml).collect();
+    let texts: Vec<String> = build(&kc, folder)?.iter().map(|v| yaml::to_yaml(v)).collect();
     Ok(texts.join("---\n"))
 }
 

@@ -2,7 +2,7 @@
 
 use super::{
     go_print,
-    jsonpath::{self, Template},
+    jsonpath::{self, Need, Template},
     tabs::Tabs,
 };
 use serde_json::Value;
@@ -24,6 +24,13 @@ impl Columns {
             Ok((head.to_owned(), Template::parse(&jsonpath::relaxed(path)?)?))
         };
         text.split(',').map(column).collect::<Result<Vec<_>, String>>().map(Columns)
+    }
+
+    /// What the columns look at.
+    pub fn need(&self) -> Need {
+        let mut need = Need::default();
+        self.0.iter().for_each(|(_, path)| path.add_to(&mut need));
+        need
     }
 
     /// The table of several objects.

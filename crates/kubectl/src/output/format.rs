@@ -1,11 +1,15 @@
 //! `-o`: which form was asked for, and printing objects in it.
 
-use super::{custom_columns::Columns, json, jsonpath::Template};
+use super::{
+    custom_columns::Columns,
+    json,
+    jsonpath::{Need, Template},
+};
 use crate::{
     args::Args,
     kc::{Flow, Kc},
 };
-use kubestep_model::{Kind, Object, yaml};
+use kubestep_model::{Kind, Look, Named, Object, Several, to_json, yaml};
 use serde_json::{Value, json};
 
 /// A form of output.
@@ -98,17 +102,24 @@ impl Format {
     }
 
     /// Prints one value: an object, or a list of objects.
-    pub fn print(&self, kc: &mut Kc<'_>, value: &Value, heads: bool) -> Flow<()> {
+    pub fn print(&self, kc: &mut Kc<'_>, value: &dyn Look, heads: bool) -> Flow<()> {
         let text = match self {
             Format::Human { .. } => return Ok(()),
             Format::Yaml => Ok(yaml::to_yaml(value)),
             Format::Json => Ok(json::pretty(value)),
-            Format::Name => Ok(each(value).iter().map(|o| name_of(o) + "\n").collect()),
+            Format::Name => {
+                let mut need = Need::default();
+                ["apiVersion", "kind", "metadata.name"].iter().for_each(|path| need.path(path));
+                Ok(each(&need.of_each().cut(value)).iter().map(|o| name_of(o) + "\n").collect())
+            }
             Format::JsonPath(template) => template.print(value),
             Format::JsonPathAsJson(template) => template
-                .find(value)
+                .find_in(value)
                 .map(|parts| parts.into_iter().map(|part| json::pretty(&Value::Array(part))).collect()),
-            Format::Columns(columns) => columns.print(each(value), heads),
+            Format::Columns(columns) => {
+                let cut = columns.need().of_each().cut(value);
+                columns.print(each(&cut), heads).or_else(|_| columns.print(each(&to_json(value)), heads))
+            }
         };
         match text {
             Ok(text) => {
@@ -117,6 +128,19 @@ impl Format {
             }
             Err(why) => Err(kc.fail(why)),
         }
+    }
+
+    /// Prints several objects as one list.
+    pub fn print_list(&self, kc: &mut Kc<'_>, kind: &str, objects: &[Object], heads: bool) -> Flow<()> {
+        let metadata = json!({ "resourceVersion": "" });
+        let mut items: Vec<&dyn Look> = Vec::with_capacity(objects.len());
+        for object in objects {
+            items.push(object);
+        }
+        let items = Several(items);
+        let list =
+            Named(vec![("apiVersion", &"v1"), ("items", &items), ("kind", &kind), ("metadata", &metadata)]);
+        self.print(kc, &list, heads)
     }
 }
 
@@ -141,12 +165,7 @@ pub fn qualified(kind: Kind, name: &str) -> String {
     format!("{}/{name}", kind.qualified_kind().to_lowercase())
 }
 
-/// Several objects as one list, as kubectl prints them.
-pub fn list(objects: &[Object]) -> Value {
-    list_of(objects.iter().map(Object::to_value).collect())
-}
-
-/// The same of what is no object of its own, as a scale.
+/// As a list, of what is no object of its own, as a scale.
 pub fn list_of(items: Vec<Value>) -> Value {
     json!({ "apiVersion": "v1", "items": items, "kind": "List", "metadata": { "resourceVersion": "" } })
 }

@@ -1,53 +1,76 @@
 //! JSON with four blanks of indentation, as `-o json`.
 
-use kubestep_model::yaml::json;
-use serde_json::Value;
+use kubestep_model::{Look, Seen, to_json, yaml::json};
 
 /// Deeper values are written on one line.
 const MAX_DEPTH: usize = 500;
 
 /// A value as Go's `json.MarshalIndent` writes it, with a line break at its end.
-pub fn pretty(value: &Value) -> String {
+pub fn pretty(value: &dyn Look) -> String {
     pretty_with(value, "    ")
 }
 
 /// As [`pretty`], with other blanks before each level.
-pub fn pretty_with(value: &Value, indent: &str) -> String {
-    let mut out = String::new();
-    write(value, 0, indent, &mut out);
-    out.push('\n');
-    out
+pub fn pretty_with(value: &dyn Look, indent: &str) -> String {
+    let mut writer = Writer { out: String::new(), indent };
+    writer.value(value, 0);
+    writer.out.push('\n');
+    writer.out
 }
 
-fn write(value: &Value, depth: usize, indent: &str, out: &mut String) {
-    let line = |out: &mut String, depth: usize| {
-        out.push('\n');
-        out.extend(std::iter::repeat_n(indent, depth));
-    };
-    match value {
-        Value::Array(items) if !items.is_empty() && depth < MAX_DEPTH => {
-            out.push('[');
-            for (at, item) in items.iter().enumerate() {
-                out.push_str(if at > 0 { "," } else { "" });
-                line(out, depth + 1);
-                write(item, depth + 1, indent, out);
-            }
-            line(out, depth);
-            out.push(']');
+struct Writer<'a> {
+    out: String,
+    indent: &'a str,
+}
+
+impl Writer<'_> {
+    fn line(&mut self, depth: usize) {
+        self.out.push('\n');
+        for _ in 0..depth {
+            self.out.push_str(self.indent);
         }
-        Value::Object(map) if !map.is_empty() && depth < MAX_DEPTH => {
-            out.push('{');
-            for (at, (key, item)) in map.iter().enumerate() {
-                out.push_str(if at > 0 { "," } else { "" });
-                line(out, depth + 1);
-                out.push_str(&json::encode(&Value::String(key.clone())));
-                out.push_str(": ");
-                write(item, depth + 1, indent, out);
-            }
-            line(out, depth);
-            out.push('}');
+    }
+
+    fn value(&mut self, value: &dyn Look, depth: usize) {
+        if depth < MAX_DEPTH {
+            value.look(&mut |seen| self.seen(&seen, depth));
+        } else {
+            self.out.push_str(&json::encode(&to_json(value)));
         }
-        _ => out.push_str(&json::encode(value)),
+    }
+
+    fn seen(&mut self, seen: &Seen<'_>, depth: usize) {
+        match *seen {
+            Seen::Null => self.out.push_str("null"),
+            Seen::Bool(b) => self.out.push_str(if b { "true" } else { "false" }),
+            Seen::Int(n) => self.out.push_str(&n.to_string()),
+            Seen::Number(n) => self.out.push_str(&json::encode(&n.clone().into())),
+            Seen::Text(text) => json::encode_text(text, &mut self.out),
+            Seen::List([]) => self.out.push_str("[]"),
+            Seen::Map([]) => self.out.push_str("{}"),
+            Seen::List(items) => {
+                self.out.push('[');
+                for (at, item) in items.iter().enumerate() {
+                    self.out.push_str(if at > 0 { "," } else { "" });
+                    self.line(depth + 1);
+                    self.value(*item, depth + 1);
+                }
+                self.line(depth);
+                self.out.push(']');
+            }
+            Seen::Map(fields) => {
+                self.out.push('{');
+                for (at, (name, value)) in fields.iter().enumerate() {
+                    self.out.push_str(if at > 0 { "," } else { "" });
+                    self.line(depth + 1);
+                    json::encode_text(name, &mut self.out);
+                    self.out.push_str(": ");
+                    self.value(*value, depth + 1);
+                }
+                self.line(depth);
+                self.out.push('}');
+            }
+        }
     }
 }
 

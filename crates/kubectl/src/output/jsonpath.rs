@@ -1,9 +1,13 @@
 //! kubectl's jsonpath: templates with `{.a.b[0]}` in text. Upstream: client-go/util/jsonpath (v1.37).
 
 mod eval;
+mod need;
 mod parse;
 
+pub use need::Need;
+
 use eval::How;
+use kubestep_model::{Look, to_json};
 use serde_json::Value;
 
 /// What stands between braces, step by step.
@@ -70,6 +74,18 @@ impl Template {
         Template { strict, ..self }
     }
 
+    /// What the template looks at.
+    pub fn need(&self) -> Need {
+        let mut need = Need::default();
+        self.add_to(&mut need);
+        need
+    }
+
+    /// Adds what the template looks at.
+    pub fn add_to(&self, need: &mut Need) {
+        need.pieces(&self.pieces, 0);
+    }
+
     /// All values that each part of the template finds, part by part.
     pub fn find(&self, data: &Value) -> Result<Vec<Vec<Value>>, String> {
         let mut found = Vec::new();
@@ -80,8 +96,18 @@ impl Template {
             .collect())
     }
 
+    /// The same in what needs not be JSON.
+    pub fn find_in(&self, data: &dyn Look) -> Result<Vec<Vec<Value>>, String> {
+        // What is said of an error shows all there is.
+        self.find(&self.need().cut(data)).or_else(|_| self.find(&to_json(data)))
+    }
+
     /// The template's text with what it finds in it.
-    pub fn print(&self, data: &Value) -> Result<String, String> {
+    pub fn print(&self, data: &dyn Look) -> Result<String, String> {
+        self.print_of(&self.need().cut(data)).or_else(|_| self.print_of(&to_json(data)))
+    }
+
+    fn print_of(&self, data: &Value) -> Result<String, String> {
         let mut found = Vec::new();
         eval::pieces(&self.pieces, data, How { strict: self.strict }, &mut found).map_err(|why| {
             format!(
@@ -91,10 +117,14 @@ impl Template {
                 super::go_syntax(data),
             )
         })?;
-        let part = |part: &Vec<std::borrow::Cow<'_, Value>>| {
-            part.iter().map(|v| text(v)).collect::<Vec<_>>().join(" ")
-        };
-        Ok(found.iter().map(part).collect())
+        let mut out = String::new();
+        for part in &found {
+            for (at, value) in part.iter().enumerate() {
+                out.push_str(if at > 0 { " " } else { "" });
+                out.push_str(&text(value));
+            }
+        }
+        Ok(out)
     }
 }
 

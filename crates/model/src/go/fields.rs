@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use serde::Serializer;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::GoValue;
 use super::wrong_type;
+use super::{GoValue, Look, Seen, to_json};
 
 /// Fields that are kept as they were written.
 pub(crate) type Rest = BTreeMap<String, Value>;
@@ -31,29 +31,79 @@ pub(crate) struct Entry<'a> {
 /// Hands the fields of a struct to someone.
 type Fields<'a> = &'a dyn Fn(&mut dyn FnMut(&[Entry<'_>], &Rest));
 
+static NULL: Value = Value::Null;
+
+/// The order of names by their bytes: the place of each.
+pub(crate) const fn order<const COUNT: usize>(names: &[&str]) -> [u8; COUNT] {
+    let (mut places, mut at) = ([0; COUNT], 0);
+    while at < COUNT {
+        #[allow(clippy::cast_possible_truncation, reason = "no struct has as many fields")]
+        let place = at as u8;
+        places[at] = place;
+        let mut back = at;
+        while back > 0 && before(names[at], names[places[back - 1] as usize]) {
+            places[back] = places[back - 1];
+            back -= 1;
+        }
+        places[back] = place;
+        at += 1;
+    }
+    places
+}
+
+const fn before(a: &str, b: &str) -> bool {
+    let (a, b, mut at) = (a.as_bytes(), b.as_bytes(), 0);
+    while at < a.len() && at < b.len() {
+        if a[at] != b[at] {
+            return a[at] < b[at];
+        }
+        at += 1;
+    }
+    a.len() < b.len()
+}
+
+/// What is written of a field; none if it is left out.
+fn written<'a>(entry: &Entry<'a>) -> Option<&'a dyn Look> {
+    match (entry.when, entry.value.is_empty()) {
+        (When::Filled, true) => None,
+        (When::OrNull, true) => Some(&NULL),
+        _ => Some(entry.value),
+    }
+}
+
+/// Tells what is written of a struct, the names in `order`.
+pub(crate) fn look(fields: Fields<'_>, order: &[u8], tell: &mut dyn FnMut(Seen<'_>)) {
+    fields(&mut |entries, rest| {
+        let mut all: Vec<(&str, &dyn Look)> = Vec::with_capacity(entries.len() + rest.len() + 2);
+        let mut rest = rest.iter().peekable();
+        for place in order {
+            let entry = &entries[usize::from(*place)];
+            while let Some((name, value)) = rest.next_if(|(name, _)| name.as_str() < entry.name) {
+                all.push((name, value));
+            }
+            if let Some(value) = written(entry) {
+                all.push((entry.name, value));
+            }
+        }
+        for (name, value) in rest {
+            all.push((name, value));
+        }
+        tell(Seen::Map(&all));
+    });
+}
+
 /// What is written of a struct, in Go's order.
 fn pairs(fields: Fields<'_>) -> Vec<(String, Value)> {
     let mut all = vec![];
     fields(&mut |entries, rest| {
-        all.reserve(entries.len() + rest.len());
         for entry in entries {
-            let value = match (entry.when, entry.value.is_empty()) {
-                (When::Filled, true) => continue,
-                (When::OrNull, true) => Value::Null,
-                _ => entry.value.to_json(),
-            };
-            all.push((entry.name.to_owned(), value));
+            if let Some(value) = written(entry) {
+                all.push((entry.name.to_owned(), to_json(value)));
+            }
         }
         all.extend(rest.iter().map(|(name, value)| (name.clone(), value.clone())));
     });
     all
-}
-
-/// A struct as JSON.
-pub(crate) fn write(fields: Fields<'_>) -> Value {
-    let mut map = Map::new();
-    map.extend(pairs(fields));
-    Value::Object(map)
 }
 
 /// A struct for a serialiser.
@@ -117,7 +167,7 @@ const fn start(bytes: &[u8]) -> usize {
 mod tests {
     use serde_json::{from_value, json, to_string};
 
-    use crate::go::{GoValue, api, name};
+    use crate::go::{api, name};
 
     api! {
         /// One of each.
@@ -151,7 +201,23 @@ mod tests {
             to_string(&sample).unwrap(),
             r#"{"firstName":"","list":[1],"plain":[],"inner":{},"more":[null]}"#
         );
-        assert_eq!(from_value::<Sample>(sample.to_json()).unwrap(), sample);
+        assert_eq!(from_value::<Sample>(crate::go::to_json(&sample)).unwrap(), sample);
+    }
+
+    #[test]
+    fn a_struct_is_seen_in_the_order_of_the_names() {
+        use crate::go::{Look, Seen};
+        let mut sample = Sample { r#type: true, pod_ip: Some(1), ..Sample::default() };
+        for name in ["a", "m", "z"] {
+            sample.rest.insert(name.into(), json!(name));
+        }
+        let mut names = vec![];
+        sample.look(&mut |seen| {
+            if let Seen::Map(fields) = seen {
+                names.extend(fields.iter().map(|(name, _)| (*name).to_owned()));
+            }
+        });
+        assert_eq!(names, ["a", "firstName", "list", "m", "plain", "podIP", "type", "z"]);
     }
 
     #[test]

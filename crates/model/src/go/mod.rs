@@ -4,12 +4,15 @@
 //! that is compiled anew for each of a hundred structs would be most of what the page has to fetch.
 
 mod fields;
+mod look;
 mod value;
 
 use serde::de::Unexpected;
 use serde_json::Value;
 
-pub(crate) use fields::{Entry, Rest, When, camel, camel_length, read, serialize, write};
+pub(crate) use fields::{Entry, Rest, When, camel, camel_length, look, order, read, serialize};
+pub(crate) use look::fields;
+pub use look::{Look, Named, Seen, Several, put, to_json};
 pub use value::GoValue;
 
 /// Reads a new value from JSON.
@@ -91,11 +94,18 @@ macro_rules! api {
                 ], &self.rest);
             }
         }
+        impl crate::go::Look for $name {
+            fn look(&self, tell: &mut dyn FnMut(crate::go::Seen<'_>)) {
+                const NAMES: &[&str] = &[
+                    $($(crate::go::name!($af $($an)?),)*)?
+                    $($(crate::go::name!($of $($on)?),)*)?
+                ];
+                const ORDER: [u8; NAMES.len()] = crate::go::order(NAMES);
+                crate::go::look(&|tell| self.entries(tell), &ORDER, tell);
+            }
+        }
         impl crate::go::GoValue for $name {
             fn is_empty(&self) -> bool { false }
-            fn to_json(&self) -> serde_json::Value {
-                crate::go::write(&|tell| self.entries(tell))
-            }
             fn set_json(&mut self, value: serde_json::Value) -> Result<(), String> {
                 use crate::go;
                 go::read(value, stringify!($name), &mut [

@@ -3,18 +3,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::{made, wrong_type};
+use super::{Look, Seen, made, wrong_type};
 use crate::{IntOrString, LabelSelector, MicroTime, Quantity, Shared, Time};
 
 /// A value in an object of the API.
-pub trait GoValue {
+pub trait GoValue: Look {
     /// Whether Go's `omitempty` leaves it out.
     fn is_empty(&self) -> bool;
-
-    /// As JSON.
-    fn to_json(&self) -> Value;
 
     /// Reads it from JSON; what it was before must be the empty value.
     ///
@@ -22,17 +19,20 @@ pub trait GoValue {
     fn set_json(&mut self, value: Value) -> Result<(), String>;
 }
 
-/// Values with their own reader and writer.
+/// Values with their own reader.
 macro_rules! plain {
-    ($($t:ty => |$x:ident| $empty:expr;)*) => { $(
+    ($($t:ty => |$x:ident| $empty:expr, $seen:expr;)*) => { $(
+        impl Look for $t {
+            fn look(&self, tell: &mut dyn FnMut(Seen<'_>)) {
+                let $x = self;
+                tell($seen);
+            }
+        }
         impl GoValue for $t {
+            #[allow(unused_variables, reason = "some are never empty")]
             fn is_empty(&self) -> bool {
                 let $x = self;
                 $empty
-            }
-
-            fn to_json(&self) -> Value {
-                serde_json::to_value(self).unwrap_or_default()
             }
 
             fn set_json(&mut self, value: Value) -> Result<(), String> {
@@ -44,26 +44,47 @@ macro_rules! plain {
 }
 
 plain! {
-    bool => |b| !*b;
-    i32 => |n| *n == 0;
-    i64 => |n| *n == 0;
-    Quantity => |_q| false;
-    IntOrString => |_v| false;
-    LabelSelector => |_s| false;
-    Time => |_t| false;
-    MicroTime => |_t| false;
+    bool => |b| !*b, Seen::Bool(*b);
+    i32 => |n| *n == 0, Seen::Int((*n).into());
+    i64 => |n| *n == 0, Seen::Int(*n);
+    Quantity => |q| false, Seen::Text(&q.said());
+    IntOrString => |v| false, match v {
+        IntOrString::Int(n) => Seen::Int((*n).into()),
+        IntOrString::Str(text) => Seen::Text(text),
+    };
+    Time => |t| false, Seen::Text(&t.to_string());
+    MicroTime => |t| false, Seen::Text(&t.to_string());
+}
+
+impl Look for LabelSelector {
+    fn look(&self, tell: &mut dyn FnMut(Seen<'_>)) {
+        serde_json::to_value(self).unwrap_or_default().look(tell);
+    }
+}
+
+impl GoValue for LabelSelector {
+    fn is_empty(&self) -> bool {
+        false
+    }
+
+    fn set_json(&mut self, value: Value) -> Result<(), String> {
+        *self = serde_json::from_value(value).map_err(|e| e.to_string())?;
+        Ok(())
+    }
 }
 
 /// Texts.
 macro_rules! text {
     ($($t:ty)*) => { $(
+        impl Look for $t {
+            fn look(&self, tell: &mut dyn FnMut(Seen<'_>)) {
+                tell(Seen::Text(self));
+            }
+        }
+
         impl GoValue for $t {
             fn is_empty(&self) -> bool {
                 str::is_empty(self)
-            }
-
-            fn to_json(&self) -> Value {
-                Value::String(self.to_string())
             }
 
             fn set_json(&mut self, value: Value) -> Result<(), String> {
@@ -82,23 +103,25 @@ impl GoValue for Value {
         self.is_null()
     }
 
-    fn to_json(&self) -> Value {
-        self.clone()
-    }
-
     fn set_json(&mut self, value: Value) -> Result<(), String> {
         *self = value;
         Ok(())
     }
 }
 
+impl<T: Look> Look for Vec<T> {
+    fn look(&self, tell: &mut dyn FnMut(Seen<'_>)) {
+        let mut all: Vec<&dyn Look> = Vec::with_capacity(self.len());
+        for item in self {
+            all.push(item);
+        }
+        tell(Seen::List(&all));
+    }
+}
+
 impl<T: GoValue + Default> GoValue for Vec<T> {
     fn is_empty(&self) -> bool {
         self.is_empty()
-    }
-
-    fn to_json(&self) -> Value {
-        Value::Array(self.iter().map(T::to_json).collect())
     }
 
     fn set_json(&mut self, value: Value) -> Result<(), String> {
@@ -111,13 +134,18 @@ impl<T: GoValue + Default> GoValue for Vec<T> {
     }
 }
 
+impl<T: Look> Look for Option<T> {
+    fn look(&self, tell: &mut dyn FnMut(Seen<'_>)) {
+        match self {
+            None => tell(Seen::Null),
+            Some(value) => value.look(tell),
+        }
+    }
+}
+
 impl<T: GoValue + Default> GoValue for Option<T> {
     fn is_empty(&self) -> bool {
         self.is_none()
-    }
-
-    fn to_json(&self) -> Value {
-        self.as_ref().map_or(Value::Null, T::to_json)
     }
 
     fn set_json(&mut self, value: Value) -> Result<(), String> {
@@ -126,15 +154,19 @@ impl<T: GoValue + Default> GoValue for Option<T> {
     }
 }
 
+impl<T: Look> Look for BTreeMap<String, T> {
+    fn look(&self, tell: &mut dyn FnMut(Seen<'_>)) {
+        let mut all: Vec<(&str, &dyn Look)> = Vec::with_capacity(self.len());
+        for (name, value) in self {
+            all.push((name, value));
+        }
+        tell(Seen::Map(&all));
+    }
+}
+
 impl<T: GoValue + Default> GoValue for BTreeMap<String, T> {
     fn is_empty(&self) -> bool {
         self.is_empty()
-    }
-
-    fn to_json(&self) -> Value {
-        let mut map = Map::new();
-        map.extend(self.iter().map(|(name, value)| (name.clone(), value.to_json())));
-        Value::Object(map)
     }
 
     fn set_json(&mut self, value: Value) -> Result<(), String> {
@@ -146,13 +178,15 @@ impl<T: GoValue + Default> GoValue for BTreeMap<String, T> {
     }
 }
 
+impl<T: Look> Look for Shared<T> {
+    fn look(&self, tell: &mut dyn FnMut(Seen<'_>)) {
+        T::look(self, tell);
+    }
+}
+
 impl<T: GoValue + Clone> GoValue for Shared<T> {
     fn is_empty(&self) -> bool {
         T::is_empty(self)
-    }
-
-    fn to_json(&self) -> Value {
-        T::to_json(self)
     }
 
     fn set_json(&mut self, value: Value) -> Result<(), String> {

@@ -88,6 +88,12 @@ impl<K, V> OrdMap<K, V> {
         Iter::new(&self.0, from, to)
     }
 
+    /// The entries between two places: behind the keys that are `before` the first, up to those that are not `through`
+    /// the last. Both must hold for a beginning of the map.
+    pub fn between(&self, before: &dyn Fn(&K) -> bool, through: &dyn Fn(&K) -> bool) -> Iter<'_, K, V> {
+        Iter::new(&self.0, node::rank(&self.0, before), node::rank(&self.0, through))
+    }
+
     /// The value of a key.
     pub fn get<Q: Ord + ?Sized>(&self, key: &Q) -> Option<&V>
     where

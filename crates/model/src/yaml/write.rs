@@ -9,6 +9,7 @@ use serde_json::{Number, Value};
 
 use super::MAX_DEPTH;
 use super::json::{go_number, go_short_float};
+use crate::{Look, Seen};
 use scalar::{Analysis, Style};
 
 /// A text longer than this is folded at its next space.
@@ -17,12 +18,14 @@ const WIDTH: usize = 80;
 /// How far a block stands in from the one around it.
 const INDENT: usize = 2;
 
+const BLANKS: &str = "                                ";
+
 /// A longer key is written after a `?`.
 const MAX_KEY: usize = 128;
 
 /// Prints a value as YAML, with a line feed at the end.
 #[must_use]
-pub fn to_yaml(value: &Value) -> String {
+pub fn to_yaml(value: &dyn Look) -> String {
     let mut writer = Writer::new();
     writer.node(value, Context { indent: None, mapping: false, key: false }, 0);
     writer.write_indent(0);
@@ -67,6 +70,12 @@ impl Writer {
         self.column += 1;
     }
 
+    /// Writes a text without a line break in it.
+    fn put_all(&mut self, text: &str) {
+        self.out.push_str(text);
+        self.column += text.chars().count();
+    }
+
     fn put_break(&mut self) {
         self.out.push('\n');
         self.column = 0;
@@ -78,7 +87,9 @@ impl Writer {
             self.put_break();
         }
         while self.column < indent {
-            self.put(' ');
+            let blanks = &BLANKS[..(indent - self.column).min(BLANKS.len())];
+            self.out.push_str(blanks);
+            self.column += blanks.len();
         }
         self.whitespace = true;
         self.indention = true;
@@ -88,26 +99,32 @@ impl Writer {
         if gap_before && !self.whitespace {
             self.put(' ');
         }
-        sign.chars().for_each(|c| self.put(c));
+        self.put_all(sign);
         self.whitespace = is_gap;
         self.indention = self.indention && keeps_indention;
     }
 
-    fn node(&mut self, value: &Value, context: Context, depth: usize) {
+    fn node(&mut self, value: &dyn Look, context: Context, depth: usize) {
         // Nothing that was read is deeper; what is deeper is not printed.
         if depth > MAX_DEPTH {
             self.plain("...", context);
             return;
         }
-        match value {
-            Value::Null => self.plain("null", context),
-            Value::Bool(value) => self.plain(if *value { "true" } else { "false" }, context),
-            Value::Number(number) => self.plain(&number_text(number), context),
-            Value::String(text) => self.text(text, context),
-            Value::Array(items) if items.is_empty() => self.empty('[', ']'),
-            Value::Object(map) if map.is_empty() => self.empty('{', '}'),
-            Value::Array(items) => self.list(items, context, depth),
-            Value::Object(map) => self.map(map, context, depth),
+        value.look(&mut |seen| self.seen(&seen, context, depth));
+    }
+
+    fn seen(&mut self, seen: &Seen<'_>, context: Context, depth: usize) {
+        match *seen {
+            Seen::Null => self.plain("null", context),
+            Seen::Bool(value) => self.plain(if value { "true" } else { "false" }, context),
+            Seen::Int(number) => self.plain(&number.to_string(), context),
+            Seen::Number(number) => self.plain(&number_text(number), context),
+            Seen::Text(text) => self.text(text, context),
+            Seen::List([]) => self.empty('[', ']'),
+            Seen::Map([]) => self.empty('{', '}'),
+            Seen::List(items) => self.list(items, context, depth),
+            Seen::Map(fields) if order::is_plain(fields) => self.map(fields, context, depth),
+            Seen::Map(fields) => self.map(&order::sort(fields), context, depth),
         }
     }
 
@@ -116,7 +133,7 @@ impl Writer {
         self.indicator(close.encode_utf8(&mut [0; 4]), false, false, false);
     }
 
-    fn list(&mut self, items: &[Value], context: Context, depth: usize) {
+    fn list(&mut self, items: &[&dyn Look], context: Context, depth: usize) {
         // A list that is a map's value stands under its key, not further in.
         let indent = match context.indent {
             Some(indent) if context.mapping && !self.indention => indent,
@@ -125,16 +142,16 @@ impl Writer {
         for item in items {
             self.write_indent(indent);
             self.indicator("-", true, false, true);
-            self.node(item, Context { indent: Some(indent), mapping: false, key: false }, depth + 1);
+            self.node(*item, Context { indent: Some(indent), mapping: false, key: false }, depth + 1);
         }
     }
 
-    fn map(&mut self, map: &serde_json::Map<String, Value>, context: Context, depth: usize) {
+    fn map(&mut self, fields: &[(&str, &dyn Look)], context: Context, depth: usize) {
         let indent = context.inner(0);
-        for (key, value) in order::sort(map.iter().collect()) {
+        for (key, value) in fields {
             self.write_indent(indent);
             let inner = Context { indent: Some(indent), mapping: true, key: false };
-            if key.len() <= MAX_KEY && !Analysis::of(key).line_breaks {
+            if key.len() <= MAX_KEY && (scalar::is_word(key) || !Analysis::of(key).line_breaks) {
                 self.text(key, Context { key: true, ..inner });
                 self.indicator(":", false, false, false);
             } else {
@@ -143,7 +160,7 @@ impl Writer {
                 self.write_indent(indent);
                 self.indicator(":", true, false, true);
             }
-            self.node(value, inner, depth + 1);
+            self.node(*value, inner, depth + 1);
         }
     }
 

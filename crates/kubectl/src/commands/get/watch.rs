@@ -7,17 +7,18 @@ use crate::{
     kc::{Flow, Kc},
     output::{
         format::Format,
+        jsonpath::Need,
         table::{Shape, more},
     },
     select::{self, Select},
 };
 use kubestep_model::arrange::Gather;
 use kubestep_model::{
-    Key, Kind, Object,
+    Key, Kind, Named, Object,
     client::{Stream, WatchEvent},
     text::{FieldSelector, Selector},
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::{collections::BTreeSet, sync::Arc};
 
 /// What is shown, and how.
@@ -43,11 +44,13 @@ impl Screen<'_> {
             if self.printed > 0 && *self.format == Format::Yaml {
                 kc.out("---\n");
             }
-            let mut value = object.to_value();
+            let heads = self.printed == 0 && !self.shape.no_headers;
             if self.shape.event.is_some() {
-                value = json!({ "object": value, "type": event });
+                let value = Named(vec![("object", object), ("type", &event)]);
+                self.format.print(kc, &value, heads)?;
+            } else {
+                self.format.print(kc, object, heads)?;
             }
-            self.format.print(kc, &value, self.printed == 0 && !self.shape.no_headers)?;
             self.printed += 1;
         }
         Ok(())
@@ -114,7 +117,9 @@ pub(in crate::commands) fn matches_fields(fields: &FieldSelector, object: &Objec
     if fields.is_empty() {
         return true;
     }
-    let value = object.to_value();
+    let mut need = Need::default();
+    fields.terms().for_each(|(field, ..)| need.path(field));
+    let value = need.cut(object);
     fields.terms().all(|(field, equal, wanted)| {
         let found = value.pointer(&format!("/{}", field.replace('.', "/")));
         let text = found.and_then(Value::as_str).unwrap_or_default();

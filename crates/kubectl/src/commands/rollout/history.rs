@@ -89,7 +89,7 @@ fn objects(
         if at > 0 && *format == Format::Yaml {
             kc.out("---\n");
         }
-        format.print(kc, &Object::ReplicaSet(rs.clone()).to_value(), true)?;
+        format.print(kc, &Object::ReplicaSet(rs.clone()), true)?;
     }
     Ok(Ok(()))
 }

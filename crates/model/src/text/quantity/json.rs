@@ -1,6 +1,6 @@
 //! A quantity in JSON: a text or a number on the way in, a text on the way out.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
@@ -8,6 +8,14 @@ use serde::{Deserialize, Serialize, Serializer};
 use super::{Quantity, QuantityError};
 
 impl Quantity {
+    /// What JSON says of it.
+    pub(crate) fn said(&self) -> Cow<'_, str> {
+        match &self.text {
+            Some(text) => Cow::Borrowed(text),
+            None => Cow::Owned(self.canonical()),
+        }
+    }
+
     /// Reads the JSON text of one value as the API server does: the bytes between the quotes are taken as they
     /// are, escapes and all, and a value of any other kind is read as its own text.
     ///
@@ -23,10 +31,7 @@ impl Quantity {
 
 impl Serialize for Quantity {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match &self.text {
-            Some(text) => serializer.serialize_str(text),
-            None => serializer.serialize_str(&self.canonical()),
-        }
+        serializer.serialize_str(&self.said())
     }
 }
 

@@ -4,6 +4,6 @@ mod read;
 mod text;
 
 pub use read::{Broken, Children, children, parse, parse_first};
-pub use text::{compact, encode, go_quote};
+pub use text::{compact, encode, encode_text, go_quote};
 
 pub(crate) use text::{go_number, go_short_float, go_short_float32};

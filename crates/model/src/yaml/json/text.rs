@@ -17,6 +17,19 @@ pub fn encode(value: &Value) -> String {
     }
 }
 
+/// Writes a text in quotes into another, as [`encode`] does.
+pub fn encode_text(text: &str, out: &mut String) {
+    // 0xe2 begins the separators of lines and paragraphs.
+    let plain = |b: u8| b >= 0x20 && !matches!(b, b'"' | b'\\' | b'<' | b'>' | b'&' | 0xe2);
+    if text.bytes().all(plain) {
+        out.push('"');
+        out.push_str(text);
+        out.push('"');
+    } else {
+        out.push_str(&encode(&Value::String(text.to_owned())));
+    }
+}
+
 struct GoFormatter;
 
 impl Formatter for GoFormatter {

@@ -1,25 +1,38 @@
 //! The order of keys: letters before anything else that is later, numbers by their value, `a2` before `a10`.
 
+use crate::Look;
 use std::cmp::Ordering;
+
+/// A key and its value.
+type Field<'a> = (&'a str, &'a dyn Look);
 
 /// Sorts by keys. The comparison is no proper order (`1a`, `09` and `0x1` go round in a circle), so the standard
 /// sort, which may refuse such, is not used.
-pub(super) fn sort<T: Copy>(entries: Vec<(&String, T)>) -> Vec<(&String, T)> {
-    if entries.len() < 2 {
-        return entries;
+pub(super) fn sort<'a>(fields: &[Field<'a>]) -> Vec<Field<'a>> {
+    if fields.len() < 2 {
+        return fields.to_vec();
     }
-    let mut left = entries;
-    let right = sort(left.split_off(left.len() / 2));
-    let left = sort(left);
-    let mut sorted = Vec::with_capacity(left.len() + right.len());
-    let (mut left, mut right) = (left.into_iter().peekable(), right.into_iter().peekable());
-    while let (Some(first), Some(second)) = (left.peek(), right.peek()) {
-        let next = if compare(second.0, first.0).is_lt() { right.next() } else { left.next() };
-        sorted.extend(next);
+    let (left, right) = fields.split_at(fields.len() / 2);
+    let (left, right) = (sort(left), sort(right));
+    let mut sorted = Vec::with_capacity(fields.len());
+    let (mut left, mut right) = (left.as_slice(), right.as_slice());
+    while let ([first, later @ ..], [second, after @ ..]) = (left, right) {
+        if compare(second.0, first.0).is_lt() {
+            sorted.push(*second);
+            right = after;
+        } else {
+            sorted.push(*first);
+            left = later;
+        }
     }
-    sorted.extend(left);
-    sorted.extend(right);
+    sorted.extend_from_slice(left);
+    sorted.extend_from_slice(right);
     sorted
+}
+
+/// Whether the order of bytes is this order as well: all keys are plain letters.
+pub(super) fn is_plain(fields: &[Field<'_>]) -> bool {
+    fields.iter().all(|(key, _)| key.bytes().all(|b| b.is_ascii_alphabetic()))
 }
 
 /// Compares two keys as upstream does.
@@ -62,17 +75,26 @@ mod tests {
 
     #[test]
     fn keys_are_sorted_as_people_count() {
-        let keys =
-            ["a10", "a2", "b", "A", "_", "a", "10", "9", "app.io/x", "app", "a02", "é"].map(str::to_owned);
-        let sorted: Vec<&str> =
-            sort(keys.iter().map(|key| (key, ())).collect()).iter().map(|(k, ())| k.as_str()).collect();
+        let keys = ["a10", "a2", "b", "A", "_", "a", "10", "9", "app.io/x", "app", "a02", "é"];
+        let fields: Vec<Field<'_>> = keys.iter().map(|key| (*key, key as &dyn Look)).collect();
+        let sorted: Vec<&str> = sort(&fields).iter().map(|(key, _)| *key).collect();
         assert_eq!(sorted, ["_", "9", "10", "A", "a", "a2", "a02", "a10", "app", "app.io/x", "b", "é"]);
+    }
+
+    #[test]
+    fn plain_keys_stand_as_their_bytes_do() {
+        let keys = ["A", "Z", "a", "aB", "ab", "abc", "b"];
+        let fields: Vec<Field<'_>> = keys.iter().map(|key| (*key, key as &dyn Look)).collect();
+        assert!(is_plain(&fields) && !is_plain(&[("a1", &"")]));
+        let sorted: Vec<&str> = sort(&fields).iter().map(|(key, _)| *key).collect();
+        assert_eq!(sorted, keys);
     }
 
     #[test]
     fn keys_in_no_order_do_no_harm() {
         let keys: Vec<String> =
             (0..400).map(|i| format!("{}{}", ["09", "0x1", "1a", "1:", "0"][i % 5], i)).collect();
-        assert_eq!(sort(keys.iter().map(|key| (key, ())).collect()).len(), 400);
+        let fields: Vec<Field<'_>> = keys.iter().map(|key| (key.as_str(), key as &dyn Look)).collect();
+        assert_eq!(sort(&fields).len(), 400);
     }
 }

@@ -34,14 +34,16 @@ impl Analysis {
         if text.is_empty() {
             return Analysis { line_breaks: false, plain: true, single: true, block: false };
         }
-        let chars: Vec<char> = text.chars().collect();
-        let last = chars.len() - 1;
+        let ends = (text.chars().next(), text.chars().next_back());
+        let (first, last) = (ends.0.unwrap_or(' '), ends.1.unwrap_or(' '));
+        let mut chars = text.chars().peekable();
+        let mut place = 0;
         let mut indicators = text.starts_with("---") || text.starts_with("...");
         let (mut special, mut line_breaks) = (false, false);
         let (mut break_space, mut space_break) = (false, false);
         let (mut space_before, mut break_before, mut gap_before) = (false, false, true);
-        for (place, &c) in chars.iter().enumerate() {
-            let gap_after = chars.get(place + 1).is_none_or(|next| matches!(next, ' ' | '\t'));
+        while let Some(c) = chars.next() {
+            let gap_after = chars.peek().is_none_or(|next| matches!(next, ' ' | '\t'));
             indicators |= match c {
                 ',' | '[' | ']' | '{' | '}' | '&' | '*' | '!' | '|' | '>' | '\'' | '"' | '%' | '@' | '`' => {
                     place == 0
@@ -57,21 +59,33 @@ impl Analysis {
             line_breaks |= is_break(c);
             (space_before, break_before) = (c == ' ', is_break(c));
             gap_before = matches!(c, ' ' | '\t' | '\0') || is_break(c);
+            place += 1;
         }
         let edge = |c: char| c == ' ' || is_break(c);
-        let trimmed = !edge(chars[0]) && !edge(chars[last]);
+        let trimmed = !edge(first) && !edge(last);
         let single = !break_space && !space_break && !special;
         Analysis {
             line_breaks,
             plain: trimmed && single && !line_breaks && !indicators,
             single,
-            block: chars[last] != ' ' && !space_break && !special,
+            block: last != ' ' && !space_break && !special,
         }
     }
 }
 
+/// Whether a text is one of those that are written as they stand: most are.
+pub(super) fn is_word(text: &str) -> bool {
+    let known = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.' | b'/' | b'=');
+    text.as_bytes().first().is_some_and(u8::is_ascii_alphabetic)
+        && text.bytes().all(known)
+        && (text.len() > 5 || matches!(resolve::guess(text), Scalar::Text(_)))
+}
+
 /// The style for a text; a key stands on one line.
 pub(super) fn style(text: &str, is_key: bool) -> Style {
+    if is_word(text) {
+        return Style::Plain;
+    }
     let analysis = Analysis::of(text);
     let wanted = if text.contains('\n') {
         Style::Literal
@@ -118,6 +132,11 @@ impl Writer {
     pub(super) fn write_plain(&mut self, text: &str, indent: usize, fold: bool) {
         if !self.whitespace {
             self.put(' ');
+        }
+        if !text.contains(' ') {
+            self.put_all(text);
+            (self.whitespace, self.indention) = (false, false);
+            return;
         }
         let mut spaces = false;
         let mut chars = text.chars().peekable();
@@ -183,6 +202,11 @@ impl Writer {
 
     pub(super) fn write_double(&mut self, text: &str, indent: usize, fold: bool) {
         self.indicator("\"", true, false, false);
+        if text.bytes().all(|b| b.is_ascii_graphic() && b != b'"' && b != b'\\') {
+            self.put_all(text);
+            self.indicator("\"", false, false, false);
+            return;
+        }
         let mut spaces = false;
         let chars: Vec<char> = text.chars().collect();
         // Upstream takes the whole text for marked if a byte order mark begins it.
