@@ -50,9 +50,10 @@ pub(crate) fn list(
     };
     let store = past.as_ref().unwrap_or(&turn.store);
     let named = |object: &Object| key(kind, namespace, object);
-    let start = place.start.as_deref();
-    let begun = |object: &&Object| start.is_none_or(|start| start <= named(object).as_str());
-    let mut rest = read::in_order(store, kind, namespace).into_iter().filter(begun).peekable();
+    let all = read::in_order(store, kind, namespace);
+    let start = place.start.as_deref().unwrap_or_default();
+    let begun = all.partition_point(|object| named(object).as_str() < start);
+    let mut rest = all.into_iter().skip(begun).peekable();
     let mut items = vec![];
     while let Some(object) = rest.next() {
         if !read::fits(turn, object, labels, fields) {

@@ -128,7 +128,18 @@ pub(crate) fn fits(
     fields: Option<&FieldSelector>,
 ) -> bool {
     labels.is_none_or(|l| l.matches(&object.meta().labels))
-        && fields.is_none_or(|f| f.is_empty() || f.matches(&fields_of(turn, object, f)))
+        && fields.is_none_or(|f| fits_fields(turn, object, f))
+}
+
+fn fits_fields(turn: &Turn<'_>, object: &Object, fields: &FieldSelector) -> bool {
+    for (field, equal, wanted) in fields.terms() {
+        match at_hand(object, field) {
+            Some(found) if (found == wanted) == equal => {}
+            Some(_) => return false,
+            None => return fields.matches(&fields_of(turn, object)),
+        }
+    }
+    true
 }
 
 /// The fields that a field selector of a kind may name, besides name and namespace.
@@ -193,11 +204,7 @@ const NEWER_EVENT: [&str; 10] = [
 ];
 
 /// The values of those fields.
-fn fields_of(turn: &Turn<'_>, object: &Object, wanted: &FieldSelector) -> BTreeMap<String, String> {
-    let one = |(field, _, _): (&str, bool, &str)| Some((field.to_owned(), at_hand(object, field)?));
-    if let Some(fields) = wanted.terms().map(one).collect() {
-        return fields;
-    }
+fn fields_of(turn: &Turn<'_>, object: &Object) -> BTreeMap<String, String> {
     let meta = object.meta();
     let mut fields = BTreeMap::from([
         ("metadata.name".to_owned(), meta.name.to_string()),
@@ -221,16 +228,16 @@ fn fields_of(turn: &Turn<'_>, object: &Object, wanted: &FieldSelector) -> BTreeM
 }
 
 /// A field that can be had without writing the whole object down.
-fn at_hand(object: &Object, field: &str) -> Option<String> {
+fn at_hand<'o>(object: &'o Object, field: &str) -> Option<&'o str> {
     Some(match (object, field) {
-        (_, "metadata.name") => object.meta().name.to_string(),
-        (_, "metadata.namespace") => object.meta().namespace.to_string(),
-        (Object::Pod(pod), "spec.nodeName") => pod.spec.node_name.to_string(),
-        (Object::Pod(pod), "status.phase") => pod.status.phase.to_string(),
-        (Object::Event(event), "involvedObject.name") => event.involved_object.name.to_string(),
-        (Object::Event(event), "involvedObject.namespace") => event.involved_object.namespace.to_string(),
-        (Object::Event(event), "involvedObject.kind") => event.involved_object.kind.to_string(),
-        (Object::Event(event), "involvedObject.uid") => event.involved_object.uid.to_string(),
+        (_, "metadata.name") => &object.meta().name,
+        (_, "metadata.namespace") => &object.meta().namespace,
+        (Object::Pod(pod), "spec.nodeName") => &pod.spec.node_name,
+        (Object::Pod(pod), "status.phase") => &pod.status.phase,
+        (Object::Event(event), "involvedObject.name") => &event.involved_object.name,
+        (Object::Event(event), "involvedObject.namespace") => &event.involved_object.namespace,
+        (Object::Event(event), "involvedObject.kind") => &event.involved_object.kind,
+        (Object::Event(event), "involvedObject.uid") => &event.involved_object.uid,
         _ => return None,
     })
 }

@@ -3,14 +3,12 @@
 use super::{measure, scene};
 use kubestep_cluster::World;
 
-const PODS_ON_A_NODE: usize = 30;
-
-pub(super) fn run(nodes: usize) {
+pub(super) fn run(nodes: usize, each: usize) {
     let count = |n: usize| f64::from(u32::try_from(n).unwrap_or(u32::MAX));
     let (mut world, boot) = measure::timed(|| World::boot(&scene::start(nodes)));
     measure::say(&format!("{nodes} nodes, boot until ready"), boot, "ms", 1);
     measure::say(&format!("{nodes} nodes, resident"), measure::resident(), "MiB", 1);
-    let pods = nodes * PODS_ON_A_NODE;
+    let pods = nodes * each;
     let (ran, cpu) = measure::timed(|| {
         world.act(scene::apply(scene::manifest(pods, false)));
         scene::until_calm(&mut world, pods * 400)

@@ -1,7 +1,7 @@
 //! Addresses that share their ports. Upstream: pkg/api/v1/endpoints, RepackSubsets (v1.37).
 
 use crate::endpointslice::{
-    is_target,
+    begins, is_target,
     members::{can_be_endpoint, find_port, has_hostname},
     target,
 };
@@ -14,6 +14,8 @@ use std::{collections::BTreeMap, sync::Arc};
 /// A pod that can be behind a service, at its address.
 struct Member<'a> {
     ip: &'a Arc<str>,
+    /// The first letters of the address, as a number that is sorted as they are.
+    begins: u128,
     pod: &'a Pod,
     ready: bool,
     hostname: &'a str,
@@ -57,11 +59,12 @@ fn members<'a>(service: &'a Service, pods: &[&'a Pod]) -> Vec<Member<'a>> {
     let v6 = first.map_or(service.spec.cluster_ip.contains(':'), |family| family == "IPv6");
     let of = |pod: &&'a Pod| {
         let hostname = if has_hostname(pod, service) { pod.spec.hostname.as_str() } else { "" };
-        Some(Member { ip: ip(v6, pod)?, pod, ready: all || pod.is_ready(), hostname })
+        let ip = ip(v6, pod)?;
+        Some(Member { ip, begins: begins(ip.as_bytes()), pod, ready: all || pod.is_ready(), hostname })
     };
     let mut members: Vec<Member<'_>> =
         pods.iter().filter(|pod| can_be_endpoint(pod, all)).filter_map(of).collect();
-    members.arrange_by(|a, b| a.place().cmp(&b.place()));
+    members.arrange_by(|a, b| a.begins.cmp(&b.begins).then_with(|| a.place().cmp(&b.place())));
     members
 }
 

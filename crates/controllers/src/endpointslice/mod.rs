@@ -6,11 +6,13 @@
 mod desired;
 mod hints;
 pub(crate) mod members;
+mod places;
 mod plan;
 mod tracker;
 pub(crate) mod trigger;
 
 pub(crate) use desired::{is_target, target};
+pub(crate) use places::begins;
 
 use crate::{
     sentences::Sentence,

@@ -5,6 +5,7 @@ use super::{
     desired::{Meta, desired, labels_for, new_slice},
     hints,
     members::has_endpoints,
+    places::Places,
 };
 use kubestep_control::View;
 use kubestep_model::arrange::{Arrange, Gather};
@@ -60,17 +61,19 @@ fn is_same(a: &Endpoint, b: &Endpoint) -> bool {
 /// The wanted endpoints that no slice has taken yet. They are sorted by the names of their pods, of which each has one.
 struct Left<'e> {
     all: &'e [Shared<Endpoint>],
+    places: Places<'e>,
     taken: Vec<bool>,
 }
 
 impl<'e> Left<'e> {
     fn new(all: &'e [Shared<Endpoint>]) -> Self {
-        Left { all, taken: vec![false; all.len()] }
+        let places = Places::of(all.iter().map(|endpoint| name_of(endpoint)).collect());
+        Left { all, places, taken: vec![false; all.len()] }
     }
 
     /// Takes the same endpoint, as it is wanted now.
     fn take(&mut self, old: &Shared<Endpoint>) -> Option<&'e Shared<Endpoint>> {
-        let place = self.all.binary_search_by(|e| name_of(e).cmp(name_of(old))).ok()?;
+        let place = self.places.find(name_of(old))?;
         let (new, taken) = (&self.all[place], self.taken.get_mut(place)?);
         if *taken || !(new.is(old) || is_same(new, old)) {
             return None;
@@ -88,8 +91,9 @@ impl<'e> Left<'e> {
 /// For each pod (sorted by name) its endpoint in one of the slices.
 fn by_pod<'e>(pods: &[&Pod], slices: &[&'e EndpointSlice]) -> Vec<Option<&'e Shared<Endpoint>>> {
     let mut found = vec![None; pods.len()];
+    let places = Places::of(pods.iter().map(|pod| &*pod.metadata.name).collect());
     for endpoint in slices.iter().flat_map(|slice| &slice.endpoints) {
-        if let Ok(place) = pods.binary_search_by(|pod| (*pod.metadata.name).cmp(name_of(endpoint))) {
+        if let Some(place) = places.find(name_of(endpoint)) {
             found[place] = Some(endpoint);
         }
     }

@@ -71,9 +71,9 @@ pub(crate) fn sync_replica_set(cx: &mut Cx<'_>, set: &ReplicaSet, face: &Face) -
     let present = candidates.iter().copied().filter(|pod| pod.is_active());
     let active = claim_pods_for(cx, owner, present, |meta| selector.matches(&meta.labels))?;
     let leaving = |pod: &&&Pod| {
-        let claimed =
-            is_controlled_by(&pod.metadata, &set.metadata) && selector.matches(&pod.metadata.labels);
-        claimed && pods::is_terminating(pod)
+        pods::is_terminating(pod)
+            && is_controlled_by(&pod.metadata, &set.metadata)
+            && selector.matches(&pod.metadata.labels)
     };
     let terminating = candidates.iter().filter(leaving).count();
 

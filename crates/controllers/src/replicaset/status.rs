@@ -28,7 +28,10 @@ pub(super) fn calculate(
     status.replicas = count(active.len());
     status.fully_labeled_replicas = count(active.iter().filter(labelled).count());
     status.ready_replicas = count(active.iter().filter(|pod| pod.is_ready()).count());
-    status.available_replicas = count(active.iter().filter(available).count());
+    // Without a time to wait, the ready ones are those.
+    let at_once = set.spec.min_ready_seconds == 0;
+    status.available_replicas =
+        if at_once { status.ready_replicas } else { count(active.iter().filter(available).count()) };
     status.terminating_replicas = Some(count(terminating));
     let noted = set.condition(REPLICA_FAILURE).is_some();
     match failure {

@@ -206,7 +206,9 @@ fn met(object: &Object, goal: &Goal) -> Result<bool, String> {
         Goal::Created => Ok(true),
         Goal::Condition { name, status } => {
             let mut need = Need::default();
-            ["metadata.generation", "status"].iter().for_each(|path| need.path(path));
+            ["metadata.generation", "status.conditions", "status.observedGeneration"]
+                .iter()
+                .for_each(|path| need.path(path));
             Ok(condition(&need.cut(object), name, status))
         }
         Goal::Path { template, value } => path(object, template, value),
