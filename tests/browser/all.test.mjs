@@ -21,3 +21,4 @@ await import("./mended.mjs");
 await import("./german.mjs");
 await import("./course.mjs");
 await import("./places.mjs");
+await import("./whole_lesson.mjs");

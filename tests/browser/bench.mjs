@@ -125,14 +125,49 @@ async function board(pods, nodes) {
   });
 }
 
+// What a visitor waits for: the first paint, the drawn board, what moved meanwhile, and how long the page's own thread was
+// taken (the part of each task over 50 ms), with nothing in the cache. Bytes are as the server sends them, not compressed.
+async function load() {
+  const loads = { "the page": "", "a lesson": "?lesson=read-a-green-exit-code", "a figure": "?embed#scenario=P05" };
+  for (const [name, fragment] of Object.entries(loads)) {
+    for (const [width, height, slow] of [[1440, 900, 1], [360, 740, 4]]) {
+      const context = await browser().newContext({ viewport: { width, height }, serviceWorkers: "block" });
+      const tab = await context.newPage();
+      const cdp = await context.newCDPSession(tab);
+      await cdp.send("Network.enable");
+      await cdp.send("Emulation.setCPUThrottlingRate", { rate: slow });
+      let bytes = 0;
+      cdp.on("Network.loadingFinished", (e) => { bytes += e.encodedDataLength; });
+      await tab.addInitScript(() => {
+        window.seen = { tasks: [], moved: 0, largest: 0 };
+        const on = (type, work) => new PerformanceObserver((list) => list.getEntries().forEach(work)).observe({ type, buffered: true });
+        on("longtask", (e) => window.seen.tasks.push(e.duration));
+        on("layout-shift", (e) => { window.seen.moved += e.value; });
+        on("largest-contentful-paint", (e) => { window.seen.largest = e.startTime; });
+      });
+      await tab.goto(process.env.KUBESTEP_URL + fragment);
+      await tab.waitForFunction(() => performance.getEntriesByName("first-frame").length > 0, null, { timeout: 120_000 });
+      await tab.waitForTimeout(2000);
+      const seen = await tab.evaluate(() => ({ ...window.seen, paint: performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? 0, drawn: performance.getEntriesByName("first-frame")[0].startTime }));
+      say(`${name} at ${width} px${slow > 1 ? `, ${slow} times slower` : ""}`, {
+        first_paint_ms: Math.round(seen.paint), largest_paint_ms: Math.round(seen.largest), drawn_ms: Math.round(seen.drawn), moved: Math.round(seen.moved * 1000) / 1000,
+        long_tasks: seen.tasks.length, longest_ms: Math.round(most(seen.tasks)), blocked_ms: Math.round(seen.tasks.reduce((a, b) => a + b - 50, 0)), MB_uncompressed: Math.round(bytes / 1e4) / 100,
+      });
+      await context.close();
+    }
+  }
+}
+
 // Documents of ten lines each.
 const many = (count) => Array.from({ length: count }, (_, i) => `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c${i}\n  labels:\n    app: many\ndata:\n  a: "1"\n  b: "2"\n---\n`).join("");
 
 await start();
 try {
-  // `node tests/browser/bench.mjs boards` measures the boards alone.
-  for (const [pods, nodes] of [[300, 5], [1000, 10], [5000, 50]]) await board(pods, nodes);
-  if (process.argv[2] !== "boards") await others();
+  // `node tests/browser/bench.mjs boards` measures the boards alone, `load` what comes before the first picture.
+  const only = process.argv[2];
+  if (only !== "load") for (const [pods, nodes] of [[300, 5], [1000, 10], [5000, 50]]) await board(pods, nodes);
+  if (only !== "boards") await load();
+  if (!only) await others();
 } finally {
   await stop();
 }

@@ -83,3 +83,35 @@ test("nothing moves while stepping", async () => {
     }
   });
 });
+
+test("axe finds nothing in a lesson, in every dialog and menu, and on the pages beside", async () => {
+  await visit(async (page) => {
+    const { tab } = page;
+    await tab.getByRole("form", { name: "Prediction" }).waitFor();
+    await clean(page, "a lesson that asks");
+    await page.button("Skip").click();
+    await tab.keyboard.press("Control+Enter");
+    await page.press("Run until calm");
+    await page.button("Hint").click();
+    await tab.locator(".hint:not(.answered)").waitFor();
+    await clean(page, "a lesson with an answer and a hint");
+    for (const opener of ["#open-course", "#open-models", "#open-file", "#open-moves", "#open-until", "#open-steps", "[id^=open-node-]", "[id^=open-image-]"]) {
+      const button = tab.locator(opener).first();
+      await button.click();
+      await page.until(`${opener} opens`, async () => (await tab.locator(".floats, .sheet, [role=log].is-open").count()) > 0);
+      await clean(page, opener);
+      await tab.keyboard.press("Escape");
+      // The log stays until it is pressed again, or Esc in it.
+      if (opener === "#open-steps" && (await tab.locator("[role=log].is-open").count())) await button.click();
+      await page.until(`${opener} closes`, async () => (await tab.locator(".floats, .sheet, [role=log].is-open").count()) === 0);
+    }
+  }, { fragment: "?lesson=read-a-green-exit-code", ready: false, still: true });
+  for (const name of ["author.html", "author.html?lang=de", "class.html", "verify.html", "?embed&lesson=read-a-green-exit-code&show=lesson,board,verdict,steps"]) {
+    await visit(async (page) => {
+      await page.until(`${name} is there`, async () => (await page.tab.locator("main, .app, section").count()) > 0);
+      if (name.startsWith("author")) await page.tab.locator("body[data-ready]").waitFor();
+      if (name.startsWith("?")) await page.tab.locator(".lesson h1").waitFor();
+      await clean(page, name);
+    }, { fragment: name, ready: false, still: true });
+  }
+});

@@ -120,3 +120,60 @@ test("the first lesson is solved by pushing the tag as well", async () => {
     assert.match(await page.text(end), /Predictions none answered/);
   }, { fragment: "?lesson=read-a-green-exit-code", ready: false });
 });
+
+test("the words of limit and deadline lie beside each other at every limit", async () => {
+  await visit(async (page) => {
+    const choose = page.tab.getByRole("combobox", { name: "Tell me when a gap is older than" });
+    const count = await choose.locator("option").count();
+    assert.ok(count > 4);
+    for (let i = 0; i < count; i++) {
+      await choose.selectOption({ index: i });
+      await page.drawn();
+      const boxes = await page.tab.locator(".ruler > text:not(.mute):not(.over)").evaluateAll((list) => list.map((e) => e.getBoundingClientRect()).map(({ left, right, top, bottom }) => ({ left, right, top, bottom })));
+      assert.equal(boxes.length, 2);
+      const [a, b] = boxes;
+      const apart = a.right <= b.left || b.right <= a.left || a.bottom <= b.top + 2 || b.bottom <= a.top + 2;
+      assert.ok(apart, `limit ${i}: ${JSON.stringify(boxes)}`);
+    }
+  });
+});
+
+test("a new file's tab is in sight, and the answer to another file is not under it", async () => {
+  await visit(async (page) => {
+    assert.match(await page.apply(), /configured/);
+    for (let i = 0; i < 7; i++) await page.button("New file").click();
+    const tab = page.tab.getByRole("tab", { name: /^new-7\.yaml/ });
+    await page.until("it is in front", async () => (await tab.getAttribute("aria-selected")) === "true");
+    await page.until("it is in sight", () => tab.evaluate((e) => {
+      const [mine, list] = [e, e.parentElement].map((x) => x.getBoundingClientRect());
+      return mine.left >= list.left - 1 && mine.right <= list.right + 1;
+    }));
+    assert.doesNotMatch(await page.text(page.output), /configured/);
+    await page.tab.getByRole("tab", { name: /^checkout\.yaml/ }).click();
+    await page.until("the answer is with its file", async () => /configured/.test(await page.text(page.output)));
+  });
+});
+
+test("at 360 px the time controls stand in one order in every language", async () => {
+  const orders = [];
+  for (const lang of ["en", "de"]) {
+    await visit(async (page) => {
+      await page.until("they are there", async () => (await page.tab.locator(".controls [aria-keyshortcuts]").count()) >= 8);
+      await page.until("in this language", () => page.tab.evaluate((l) => document.documentElement.lang === l, lang));
+      orders.push(await page.tab.locator(".controls [aria-keyshortcuts]").evaluateAll((list) => list.map((e) => [e.getAttribute("aria-keyshortcuts"), e.getBoundingClientRect()]).sort(([, a], [, b]) => a.top - b.top || a.left - b.left).map(([key]) => key).join("")));
+    }, { fragment: `?lang=${lang}`, ready: false, width: 360, height: 740 });
+  }
+  assert.deepEqual(orders, ["bfsprc12", "bfsprc12"]);
+});
+
+test("a Service whose selector is misspelt is told what was meant, and one press writes it", async () => {
+  await visit(async (page) => {
+    const text = await page.file();
+    await page.write(text.replace(/(kind: Service[^]*?selector:\s+app: )checkout/, "$1chekout"));
+    const note = page.tab.locator(".strip-note", { hasText: "Did you mean" });
+    await note.waitFor();
+    await note.getByRole("button", { name: "Change it" }).click();
+    await page.until("it is written", async () => (await page.file()) === text);
+    await note.waitFor({ state: "detached" });
+  });
+});

@@ -86,13 +86,39 @@ test("Why says how often and when next, and how long the Deployment was silent",
   });
 });
 
-test("at 360 px every button has room for a finger", async () => {
+// What can be pressed and is smaller than a finger. Within a sentence a link is as high as its line, and a button in a
+// field's label is as large as the label.
+const small = (page) => page.tab.evaluate(() => [...document.querySelectorAll("button, a[href], select, input, textarea, summary, [role=tab], [role=treeitem], [role^=menuitem], label:has(input)")]
+  .filter((e) => e.checkVisibility() && !e.closest("p, .said, [role=log], pre, .vh") && !(e.matches("input") && e.closest("label")) && !(e.matches("select") && e.closest(".select")?.getBoundingClientRect().height >= 44))
+  .map((e) => [`${e.tagName}.${e.className}#${e.id} ${(e.textContent || e.getAttribute("aria-label") || "").trim().slice(0, 30)}`, e.getBoundingClientRect()])
+  .filter(([, r]) => r.width > 1 && r.height > 1 && (r.height < 43.5 || r.width < 43.5)).map(([what, r]) => `${what}: ${Math.round(r.width)} x ${Math.round(r.height)}`));
+
+test("at 360 px everything that can be pressed has room for a finger: panels, menus, dialogs, a lesson", async () => {
   await visit(async (page) => {
-    await page.tab.keyboard.press("Control+Enter");
+    const { tab } = page;
+    await tab.keyboard.press("Control+Enter");
     await page.press("Run until calm");
-    const small = await page.tab.evaluate(() => [...document.querySelectorAll("button, select, [role=tab]")].filter((e) => e.offsetParent !== null && !e.closest("p, li, .pod, [role=log]") && !e.matches(".link, .pod, .podlet")).map((e) => [e.textContent.trim() || e.getAttribute("aria-label"), Math.round(e.getBoundingClientRect().height)]).filter(([, h]) => h < 44));
-    assert.deepEqual(small, []);
+    for (const name of ["Why", "File", "Terminal", "Cluster"]) {
+      await tab.locator(".phone-tabs").getByRole("tab", { name, exact: true }).click();
+      await page.drawn();
+      assert.deepEqual(await small(page), [], name);
+    }
+    for (const item of [null, /^Lessons/, /^Share/, /^Run until/, /^Who moves/, /^Keyboard/]) {
+      await tab.locator("#open-more").click();
+      if (item) await page.choose(item);
+      await page.until(`${item} is open`, async () => (await tab.locator(".floats, .sheet").count()) > 0);
+      if (String(item) === "/^Lessons/") await tab.locator(".course-go").waitFor();
+      await page.drawn();
+      assert.deepEqual(await small(page), [], String(item));
+      await tab.keyboard.press("Escape");
+      await page.until(`${item} is closed`, async () => (await tab.locator(".floats, .sheet").count()) === 0);
+    }
   }, { width: 360, height: 740 });
+  await visit(async (page) => {
+    await page.tab.getByRole("form", { name: "Prediction" }).waitFor();
+    await page.tab.locator(".lessonbar").getByText(/^1 of/).waitFor();
+    assert.deepEqual(await small(page), [], "a lesson");
+  }, { fragment: "?lesson=read-a-green-exit-code", ready: false, width: 360, height: 740 });
 });
 
 test("a link that begins with 0 is damaged, not newer", async () => {

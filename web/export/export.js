@@ -10,6 +10,7 @@ const GERMAN = {
   "A shell script with the manifests and commands of this run, for kind, minikube or any cluster.": "Ein Shell-Skript mit den Manifesten und Befehlen dieses Laufs, für kind, minikube oder jeden Cluster.",
   "Save this run as a lesson": "Diesen Lauf als Lektion sichern",
   "Saved.": "Gesichert.",
+  "after": "nach",
   "Working …": "In Arbeit …",
   "There is no board to draw here.": "Hier ist kein Bild zu zeichnen.",
 };
@@ -78,8 +79,23 @@ function begin() {
 
 const nameOf = (title) => (title || "kubestep").toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").slice(0, 60) || "kubestep";
 
+/** Steps as Markdown in another language: what is marked in a sentence is the same in every one. */
+export function translated(markdown, said, after) {
+  const words = (line) => {
+    const spans = [];
+    const flat = line.replace(/\*\*(?:\\.|[^*])+\*\*|(`+) ?.+? ?\1/g, (span) => String.fromCharCode(0xe000 + spans.push(span) - 1));
+    return said(flat).replace(/[\ue000-\uf8ff]/g, (mark) => spans[mark.charCodeAt(0) - 0xe000] ?? "");
+  };
+  return markdown.split("\n").map((line) => {
+    const [, verdict, time] = line.match(/^\*\*(\w+)\*\* after (.+)\.$/) ?? [];
+    if (verdict) return `**${said(verdict)}** ${after} ${time}.`;
+    const [, number, rest] = line.match(/^(\d+\. \+\S+(?: \d+\S+)* )(.+)$/) ?? [];
+    return number ? number + words(rest) : words(line);
+  }).join("\n");
+}
+
 /** Fills the dialog's place. `link` is the text of the shown moment; `scenario` what it began from. */
-export function fill(place, link, scenario, title, language) {
+export function fill(place, link, scenario, title, language, speak) {
   if (place.dataset.link === link) return;
   place.dataset.link = link;
   const t = (english) => (language === "de" && GERMAN[english]) || english;
@@ -110,7 +126,7 @@ export function fill(place, link, scenario, title, language) {
   const script = button("Take it to a real cluster", async () => save(`${name}.sh`, await made("script"), "text/x-shellscript"));
   script.title = t("A shell script with the manifests and commands of this run, for kind, minikube or any cluster.");
   const author = Object.assign(document.createElement("a"), { className: "btn btn-s", textContent: t("Save this run as a lesson"), target: "_blank", rel: "noopener" });
-  author.href = new URL(`author.html#${lesson ? `${lesson}!` : ""}${link}`, document.baseURI).href;
+  author.href = new URL(`author.html${language === "de" ? "?lang=de" : ""}#${lesson ? `${lesson}!` : ""}${link}`, document.baseURI).href;
   place.replaceChildren(
     Object.assign(document.createElement("span"), { className: "label", textContent: t("Take it away") }),
     Object.assign(document.createElement("span"), { className: "takes" }),
@@ -119,7 +135,7 @@ export function fill(place, link, scenario, title, language) {
   place.querySelector(".takes").append(
     button("Picture (SVG)", () => save(`${name}.svg`, drawn(), "image/svg+xml")), " ",
     button("Picture (PNG)", async () => save(`${name}.png`, await pngOf(drawn()), "image/png")), " ",
-    button("Steps (Markdown)", async () => save(`${name}.md`, await made("steps"), "text/markdown")), " ",
+    button("Steps (Markdown)", async () => save(`${name}.md`, translated(await made("steps"), speak, t("after")), "text/markdown")), " ",
     script, " ", author,
   );
 }

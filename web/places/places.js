@@ -26,16 +26,19 @@ window.kubestepPlaces = (function () {
     // Refused in some sandboxes; then Back leaves the page, as it would without this.
     try { history[how]({ place: here, over: over }, ""); } catch (e) { /* see above */ }
   }
+  /** Keeps the drafts of a scenario in the place of those it had. */
+  function others(scenario, text) {
+    try {
+      var all = (localStorage.getItem("kubestep.drafts") || "").split(RECORD);
+      all = all.filter(function (d) { return d && d.slice(0, d.indexOf(FIELD)) !== scenario; });
+      localStorage.setItem("kubestep.drafts", all.concat(text || []).join(RECORD));
+      return true;
+    } catch (e) { return false; }
+  }
   /** The drafts of a place take the place of those that its scenario has had since. */
   function back(place) {
-    var mine = read("drafts" + place);
-    if (!mine) return;
-    var scenario = mine.slice(0, mine.indexOf(FIELD));
-    try {
-      var others = (localStorage.getItem("kubestep.drafts") || "").split(RECORD);
-      others = others.filter(function (d) { return d && d.slice(0, d.indexOf(FIELD)) !== scenario; });
-      localStorage.setItem("kubestep.drafts", others.concat(mine.slice(scenario.length + 1) || []).join(RECORD));
-    } catch (e) { /* drafts do not survive here */ }
+    var mine = read("drafts" + place), at = mine.indexOf(FIELD);
+    if (mine) others(mine.slice(0, at), mine.slice(at + 1));
   }
 
   var first = entry();
@@ -81,8 +84,28 @@ window.kubestepPlaces = (function () {
       }
       if (run) write("run" + here, run);
     },
+    /** Puts a fragment, or a query that begins with `?`, into the address. A lesson that the query names goes when something else is opened; other queries stay. */
+    address: function (text) {
+      var kept = location.search.slice(1).split("&").filter(function (p) { return p && !/^(lesson|step)=/.test(p); }).join("&");
+      var query = text[0] === "?" ? text + (kept && "&" + kept) : (kept && "?" + kept) + (text && "#" + text);
+      try { history.replaceState(history.state, "", location.pathname + query); } catch (e) { /* refused in some sandboxes; then it stays */ }
+    },
+    /** The drafts of one scenario beside those of the others; whether they were stored. */
+    drafts: function (scenario, text) {
+      if (figure) return false;
+      if (here) write("drafts" + here, scenario + FIELD + text);
+      return others(scenario, text);
+    },
+    /** The map of lessons in one language, a line for each. */
+    course: function (text, language) {
+      try {
+        return JSON.parse(text).lessons.map(function (l) {
+          var w = l.words[language];
+          return [l.id, w.part, w.chapter || "", w.title, l.minutes, l.needs.join(), w.files.join()].join(FIELD);
+        }).join(RECORD);
+      } catch (e) { return ""; }
+    },
     keep: function (run) { if (here && !figure) write("run" + here, run); },
-    drafts: function (scenario, text) { if (here && !figure) write("drafts" + here, scenario + FIELD + text); },
     dialog: function (open) {
       shown = open;
       if (!open || over || !here || figure) return;

@@ -12,6 +12,8 @@ const EVENTS = ["ready", "step", "verdict", "goal", "completed", "error"];
 const REST = 160;
 /** So long another figure waits for the one before it, at most. */
 const PATIENCE = 20_000;
+const WORDS = { en: ["Kubestep figure", "Run this figure"], de: ["Kubestep-Figur", "Figur starten"] };
+const TALL = 520;
 const HEIGHTS = [[559, 520], [Infinity, 420]];
 
 const STYLE = `
@@ -138,7 +140,9 @@ class Figure {
     element.append(holder);
     // The room is taken before anything is fetched: nothing on the page moves later.
     const wide = element.clientWidth || 720;
-    const height = this.#options.height ?? HEIGHTS.find(([most]) => wide <= most)[1];
+    // A file or a lesson beside the board needs room for what is below it.
+    const tall = /\b(editor|lesson)\b/.test(String(this.#options.show ?? ""));
+    const height = this.#options.height ?? (tall ? TALL : HEIGHTS.find(([most]) => wide <= most)[1]);
     this.#box.style.height = typeof height === "number" ? `${height}px` : height;
     this.#poster();
   }
@@ -165,13 +169,15 @@ class Figure {
     }
     const button = document.createElement("button");
     button.type = "button";
-    button.textContent = "Run this figure";
+    button.textContent = this.#word(1);
     button.onclick = () => {
       this.#begin(true);
     };
     poster.append(button);
     this.#box.append(poster);
   }
+
+  #word(i) { return (WORDS[this.#options.lang] ?? WORDS.en)[i]; }
 
   #seen(visible) {
     this.#visible = visible;
@@ -199,9 +205,11 @@ class Figure {
 
   #fetch(focus) {
     const frame = document.createElement("iframe");
-    frame.setAttribute("sandbox", SANDBOX);
+    // From the page's own origin it would protect neither from the other, and browsers warn of it.
+    if (new URL(this.#site).origin !== location.origin) frame.setAttribute("sandbox", SANDBOX);
     frame.allow = "clipboard-write";
-    frame.title = this.#options.title ? `Kubestep figure: ${this.#options.title}` : "Kubestep figure";
+    const name = this.#word(0);
+    frame.title = this.#options.title ? `${name}: ${this.#options.title}` : name;
     frame.src = figureAddress({ ...this.#options, theme: dark(this.#options.theme) ? "dark" : "light" }, this.#site, origin());
     this.#frame = frame;
     this.#box.replaceChildren(frame);

@@ -78,7 +78,8 @@ fn skips(inert: bool) -> Html {
             e.prevent_default();
             match id {
                 "file" if crate::editor::is_open() => crate::editor::focus(),
-                "file" => browser::focus("manifest"),
+                // Or the lesson, which stands in its place.
+                "file" => ["manifest", id].into_iter().for_each(browser::focus),
                 id => browser::focus(id),
             }
         });

@@ -28,6 +28,12 @@ const QUIET: &[&str] = &[
 /// How many Services have wires of their own; more would be a braid.
 const WIRES: usize = 3;
 
+/// More nodes than these share columns, so many columns.
+const MOST_NODES: usize = 80;
+const COLUMNS: usize = 20;
+/// The states of a node, from [`NodeLook::Ready`] to [`NodeLook::Removed`].
+const STATES: u8 = NodeLook::Removed as u8 + 1;
+
 /// How a pod is drawn, by the fullest cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Density {
@@ -84,8 +90,10 @@ pub struct Line {
 /// The whole board.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plan {
-    /// Columns.
+    /// Columns: a node each, or what several nodes of one state are together.
     pub nodes: Vec<Arc<Node>>,
+    /// How many nodes each column stands for.
+    pub sizes: Vec<usize>,
     /// Lines from above.
     pub lines: Vec<Line>,
     /// How pods are drawn.
@@ -136,17 +144,58 @@ pub fn plan(frame: &Frame, ghosts: &Ghosts, folded: &[Id], others: bool, before:
             push_all(&mut open, Some(row.id), 2);
         }
     }
-    let mut plan = Plan { nodes: frame.nodes.clone(), lines, others: hidden, ..Plan::default() };
-    plan.fill(&pods, &ids);
+    let mut plan = Plan { lines, others: hidden, ..Plan::default() };
+    let places = plan.columns(&frame.nodes);
+    plan.fill(&pods, &ids, &places);
     plan.choose_density(before);
     plan.wire();
     plan
 }
 
+/// A column for one more node.
+fn joined(column: &Node, size: usize, node: &Node) -> Node {
+    let first = column.name.split('…').next().unwrap_or_default();
+    let mean = |all: u16, one: u16| {
+        u16::try_from((usize::from(all) * size + usize::from(one)) / (size + 1)).unwrap_or(u16::MAX)
+    };
+    Node {
+        name: format!("{first}…{}", node.name),
+        pods: column.pods + node.pods,
+        cpu: mean(column.cpu, node.cpu),
+        memory: mean(column.memory, node.memory),
+        room: String::new(),
+        ..column.clone()
+    }
+}
+
 impl Plan {
+    /// A column for each node; of very many nodes, those of one state share some. Answers the column of each node.
+    fn columns(&mut self, nodes: &[Arc<Node>]) -> Vec<(Id, usize)> {
+        let many = if nodes.len() > MOST_NODES { nodes.len().div_ceil(COLUMNS) } else { 1 };
+        let mut places = Vec::new();
+        // State by state only where they share.
+        for turn in 0..if many > 1 { STATES } else { 1 } {
+            for node in nodes.iter().filter(|n| many == 1 || n.look as u8 == turn) {
+                match (self.nodes.last_mut(), self.sizes.last_mut()) {
+                    (Some(column), Some(size)) if column.look == node.look && *size < many => {
+                        *column = Arc::new(joined(column, *size, node));
+                        *size += 1;
+                    }
+                    _ => {
+                        self.nodes.push(node.clone());
+                        self.sizes.push(1);
+                    }
+                }
+                places.push((node.id, self.nodes.len()));
+            }
+        }
+        places
+    }
+
     /// Puts every pod into its cell.
-    fn fill(&mut self, pods: &[&Arc<Pod>], owners: &[Id]) {
+    fn fill(&mut self, pods: &[&Arc<Pod>], owners: &[Id], places: &[(Id, usize)]) {
         let columns = self.nodes.len() + 1;
+        let column_of = |node: Id| places.iter().find(|(n, _)| *n == node).map(|(_, column)| *column);
         if pods.iter().any(|p| p.owner.is_none_or(|o| !owners.contains(&o))) {
             self.lines.push(Line {
                 row: None,
@@ -162,17 +211,18 @@ impl Plan {
             line.cells = vec![Cell::default(); columns];
             places.insert(line.row.as_ref().map(|r| r.id), i);
             for members in line.row.iter().flat_map(|r| &r.members) {
-                if let Some(column) = self.nodes.iter().position(|n| n.id == members.node) {
-                    line.cells[column + 1].members = Some(*members);
+                if let Some(column) = column_of(members.node) {
+                    let cell = &mut line.cells[column].members;
+                    let before = cell.map_or((0, 0), |m| (m.ready, m.not_ready));
+                    let (ready, not_ready) = (before.0 + members.ready, before.1 + members.not_ready);
+                    *cell = Some(Members { ready, not_ready, ..*members });
                 }
             }
         }
         for pod in pods {
-            let column =
-                pod.node.map_or(Some(0), |n| self.nodes.iter().position(|m| m.id == n).map(|i| i + 1));
             self.unscheduled += usize::from(pod.node.is_none());
             // A pod whose node is gone stands where pods without a node stand.
-            let column = column.unwrap_or(0);
+            let column = pod.node.and_then(column_of).unwrap_or(0);
             let owner = pod.owner.filter(|o| owners.contains(o));
             if let Some(&line) = places.get(&owner) {
                 self.lines[line].cells[column].pods.push((*pod).clone());
@@ -358,6 +408,34 @@ mod tests {
         };
         assert_eq!(wires(1), [Some(Wire::From), Some(Wire::Through), Some(Wire::To), None]);
         assert_eq!(wires(2), [Some(Wire::From), Some(Wire::Through), Some(Wire::Through), Some(Wire::To)]);
+    }
+
+    #[test]
+    fn very_many_nodes_share_columns_by_their_state_and_no_pod_is_lost() {
+        let mut frame = fixture::stalled();
+        let (node, pod) = (frame.nodes[0].clone(), frame.pods[0].clone());
+        let looks = |i: u32| if i % 10 == 0 { NodeLook::NotReady } else { NodeLook::Ready };
+        let one = |i: u32| Node {
+            id: Id(1000 + i),
+            name: format!("n{i}"),
+            look: looks(i),
+            pods: 1,
+            ..(*node).clone()
+        };
+        frame.nodes = (0..100).map(|i| Arc::new(one(i))).collect();
+        frame.pods = (0..100)
+            .map(|i| Arc::new(Pod { id: Id(2000 + i), node: Some(Id(1000 + i)), ..(*pod).clone() }))
+            .collect();
+        let plan = drawn(&frame, &[]);
+        assert_eq!(plan.sizes.iter().sum::<usize>(), 100);
+        assert_eq!((plan.nodes.len(), plan.nodes[0].name.as_str()), (20, "n1…n5"));
+        assert_eq!(plan.nodes.iter().map(|n| n.pods).sum::<u32>(), 100);
+        let sick = plan.nodes.iter().filter(|n| n.look == NodeLook::NotReady).count();
+        assert_eq!(sick, 2);
+        let drawn_pods: usize = plan.lines.iter().flat_map(|l| &l.cells[1..]).map(|c| c.pods.len()).sum();
+        assert_eq!(drawn_pods, 100);
+        frame.nodes.truncate(80);
+        assert_eq!(drawn(&frame, &[]).nodes.len(), 80, "as many as have room stand alone");
     }
 
     #[test]

@@ -76,24 +76,7 @@ pub(crate) fn query() -> String {
 /// Puts a fragment, or a query that begins with `?`, into the address without a new entry in the history. A lesson that
 /// the query names goes when something else is opened; other queries stay.
 pub(crate) fn set_fragment(text: &str) {
-    let location = window().location();
-    let query = query();
-    let other = |p: &&str| !p.is_empty() && !p.starts_with("lesson=") && !p.starts_with("step=");
-    let mut kept = query.trim_start_matches('?').split('&').filter(other).collect::<Vec<_>>().join("&");
-    if !kept.is_empty() {
-        kept.insert(0, '?');
-    }
-    let path = location.pathname().unwrap_or_default();
-    let address = match text {
-        "" => format!("{path}{kept}"),
-        query if query.starts_with('?') => format!("{path}{query}{}", kept.replace('?', "&")),
-        fragment => format!("{path}{kept}#{fragment}"),
-    };
-    if let Ok(history) = window().history() {
-        // Refused in some sandboxes; then the address stays as it is.
-        let place = history.state().unwrap_or(JsValue::NULL);
-        history.replace_state_with_url(&place, "", Some(&address)).ok();
-    }
+    places::address(text);
 }
 
 /// The places of the browser's history: `web/places/places.js`, which stands in the page's head.
@@ -107,7 +90,9 @@ mod places {
         pub(super) fn fresh() -> bool;
         pub(super) fn open(run: &str, anew: bool);
         pub(super) fn keep(run: &str);
-        pub(super) fn drafts(scenario: &str, text: &str);
+        pub(super) fn drafts(scenario: &str, text: &str) -> bool;
+        pub(super) fn address(text: &str);
+        pub(super) fn course(text: &str, language: &str) -> String;
         pub(super) fn dialog(open: bool);
     }
 }
@@ -161,6 +146,16 @@ pub(crate) fn focus(id: &str) {
         // A menu opens at its top.
         options.set_prevent_scroll(id.starts_with("menu-"));
         element.focus_with_options(&options).ok();
+    }
+}
+
+/// Scrolls as little as brings an element into sight.
+pub(crate) fn in_sight(selector: &str) {
+    if let Ok(Some(element)) = document().query_selector(selector) {
+        let options = web_sys::ScrollIntoViewOptions::new();
+        options.set_block(web_sys::ScrollLogicalPosition::Nearest);
+        options.set_inline(web_sys::ScrollLogicalPosition::Nearest);
+        element.scroll_into_view_with_scroll_into_view_options(&options);
     }
 }
 
@@ -242,6 +237,14 @@ pub(crate) fn tell_outside(text: &str) {
     }
 }
 
+/// For scripts: a sentence of the simulator in the person's language.
+pub(crate) fn translator() -> JsValue {
+    thread_local! {
+        static SAID: Closure<dyn FnMut(String) -> String> = Closure::new(|text: String| crate::words::said(&text));
+    }
+    SAID.with(|said| said.as_ref().clone())
+}
+
 /// What that script asks for. It lives as long as the page.
 pub(crate) fn hear_outside(hears: impl Fn(String) + 'static) {
     let hears = Closure::<dyn FnMut(String)>::new(hears);
@@ -283,11 +286,7 @@ pub(crate) fn load_drafts() -> Vec<StoredDraft> {
 
 /// Keeps the drafts of one scenario beside those of the others. Whether it was stored.
 pub(crate) fn store_drafts(scenario: &str, drafts: &[StoredDraft]) -> bool {
-    let mut all = load_drafts();
-    all.retain(|d| d.scenario != scenario);
-    all.extend_from_slice(drafts);
-    places::drafts(scenario, &drafts_text(drafts));
-    storage().is_some_and(|s| s.set_item(DRAFTS, &drafts_text(&all)).is_ok())
+    places::drafts(scenario, &drafts_text(drafts))
 }
 
 fn drafts_text(drafts: &[StoredDraft]) -> String {
@@ -347,27 +346,23 @@ pub(crate) fn store_progress(progress: &Progress) -> bool {
 
 /// The map of lessons as it lies beside the page.
 pub(crate) fn read_course(text: &str, language: &str) -> Option<Vec<CourseEntry>> {
-    let get =
-        |from: &JsValue, name: &str| js_sys::Reflect::get(from, &name.into()).unwrap_or(JsValue::UNDEFINED);
-    let string = |from: &JsValue, name: &str| get(from, name).as_string().unwrap_or_default();
-    let strings = |from: JsValue| -> Vec<String> {
-        from.dyn_into::<js_sys::Array>()
-            .map(|a| a.iter().filter_map(|v| v.as_string()).collect())
-            .unwrap_or_default()
+    let text = places::course(text, language);
+    let list = |field: Option<&str>| -> Vec<String> {
+        field.unwrap_or_default().split(',').filter(|s| !s.is_empty()).map(str::to_string).collect()
     };
-    let map = js_sys::JSON::parse(text).ok()?;
-    let lessons: js_sys::Array = get(&map, "lessons").dyn_into().ok()?;
-    let entry = |lesson: JsValue| {
-        let words = get(&get(&lesson, "words"), language);
+    let entry = |line: &str| {
+        let mut fields = line.split(FIELD);
+        let mut next = || fields.next().unwrap_or_default().to_string();
+        let (id, part, chapter, title, minutes) = (next(), next(), next(), next(), next());
         CourseEntry {
-            id: string(&lesson, "id"),
-            part: string(&words, "part"),
-            chapter: string(&words, "chapter"),
-            title: string(&words, "title"),
-            minutes: get(&lesson, "minutes").as_f64().unwrap_or(0.0) as u32,
-            needs: strings(get(&lesson, "needs")),
-            files: strings(get(&words, "files")),
+            id,
+            part,
+            chapter,
+            title,
+            minutes: minutes.parse().unwrap_or(0),
+            needs: list(fields.next()),
+            files: list(fields.next()),
         }
     };
-    Some(lessons.iter().map(entry).collect())
+    (!text.is_empty()).then(|| text.split(RECORD).map(entry).collect())
 }

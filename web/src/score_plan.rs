@@ -250,7 +250,8 @@ fn labels(place: &Place<'_>, shape: Shape) -> Vec<(f64, String, bool)> {
     // The longest first: they are the lesson.
     waits.sort_by_key(|((_, a), (_, b))| std::cmp::Reverse(b.0 - a.0));
     for ((xa, a), (xb, b)) in waits.iter().take(60) {
-        put((xa + xb) / 2.0, age(b.0 - a.0), false);
+        // A length, not a place on the clock.
+        put((xa + xb) / 2.0, format!("+{}", age(b.0 - a.0)), false);
     }
     for (_, (x, at)) in waits.iter().take(60).filter(|(_, (_, at))| *at < place.end_at) {
         put(*x, clock(at.0 - place.zero.0), true);
@@ -340,7 +341,7 @@ mod tests {
         let score = drawn(&[0, 1, 601], 724);
         assert_eq!(score.wedge.iter().map(|w| w.1).max(), Some(724_000));
         assert_eq!(score.hush.len(), 2);
-        assert!(score.labels.iter().any(|l| l.1 == "10m" && !l.2), "{:?}", score.labels);
+        assert!(score.labels.iter().any(|l| l.1 == "+10m" && !l.2), "{:?}", score.labels);
     }
 
     #[test]

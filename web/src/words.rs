@@ -114,6 +114,17 @@ pub(crate) fn said(text: &str) -> String {
     TABLE.with(Cell::get).and_then(|table| table.sentence(text)).unwrap_or_else(|| text.to_string())
 }
 
+/// A text in small letters, for searching: those of the languages there are. All of Unicode's would be a table of their own.
+pub(crate) fn lower(text: &str) -> String {
+    let small = |c: char| match c {
+        'Ä' => 'ä',
+        'Ö' => 'ö',
+        'Ü' => 'ü',
+        c => c.to_ascii_lowercase(),
+    };
+    text.chars().map(small).collect()
+}
+
 /// A text with meaning of the simulator.
 pub(crate) fn said_rich(text: &Rich) -> Cow<'_, Rich> {
     match TABLE.with(Cell::get).and_then(|table| table.rich(text)) {

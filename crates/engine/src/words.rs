@@ -90,7 +90,8 @@ pub(crate) fn card(client: &ClientState, output: &[Chunk]) -> (Vec<String>, Vec<
         }
         _ => None,
     });
-    if text.contains("unchanged") && !text.contains("configured") && !text.contains("created") {
+    let same = text.contains("unchanged") && !text.contains("configured") && !text.contains("created");
+    if same || text.contains("Edit cancelled") {
         told.push("nothing had to be stored".into());
     } else if let Some(d) = stored {
         told.push(format!("generation {} is stored", d.metadata.generation));

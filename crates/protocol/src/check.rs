@@ -87,6 +87,8 @@ pub struct Note {
     pub place: Place,
     /// "Not in the registry. Apply does not look there."
     pub words: Rich,
+    /// What was probably meant.
+    pub remedy: Option<Edit>,
 }
 
 /// The field under the cursor.

@@ -193,12 +193,12 @@ fn heads(plan: &Plan, around: &Around<'_>) -> Html {
                 <span class="label" style="white-space:normal">{w("not scheduled")}</span>
                 <b style="font-family:var(--font-ui)">{plan.unscheduled}</b>
             </div>
-            { for plan.nodes.iter().enumerate().map(|(i, n)| node(n, i + 3, around)) }
+            { for plan.nodes.iter().zip(&plan.sizes).enumerate().map(|(i, (n, many))| node(n, *many, i + 3, around)) }
         </div>
     }
 }
 
-fn node(node: &Node, column: usize, around: &Around<'_>) -> Html {
+fn node(node: &Node, many: usize, column: usize, around: &Around<'_>) -> Html {
     let open = around.props.open == Some(Open::Node(node.id));
     let pods = if node.pods == 1 { t("1 pod").to_string() } else { tf!("{} pods", node.pods) };
     let percent = u32::from(node.cpu) / 10;
@@ -213,7 +213,8 @@ fn node(node: &Node, column: usize, around: &Around<'_>) -> Html {
     let told = said_plain(&node.words, around.now);
     // A bar that says nothing is not drawn; it keeps its place.
     let idle = (percent == 0).then_some("visibility:hidden");
-    let there = node.look != NodeLook::Removed;
+    // What is done to a node is done to one.
+    let there = node.look != NodeLook::Removed && many == 1;
     html! {
         <div style={format!("grid-row:1;grid-column:{column}")} key={node.id.0}>
             <div class="nodehead" data-look={look}>
@@ -223,6 +224,7 @@ fn node(node: &Node, column: usize, around: &Around<'_>) -> Html {
                     if open { { node_menu(node) } }
                 </span> }
                 <b>{node.name.clone()}</b>
+                if many > 1 { <span class="label">{wf!("{} nodes", many)}</span> }
                 <span class="label cut" title={format!("{told} · {pods}")}>{ rich(&node.words, around.now, around.send) }{ if told.len() <= BRIEF { format!(" · {pods}") } else { String::new() } }</span>
                 <span class="cap" role="img" style={idle} aria-label={tf!("cpu requested {} percent", percent)} title={said(&node.room)}>
                     <i style={format!("width:{}%", percent.min(100))} /></span>

@@ -27,6 +27,10 @@ pub(crate) fn Desired(props: &Props) -> Html {
     let state = &props.state;
     let now = state.frame.as_ref().map_or(At(0), |f| f.head.now);
     let front = state.front().cloned().unwrap_or_default();
+    // Its mark makes a tab wider.
+    use_effect_with((state.ui.front, state.ui.files.len(), state.ui.lesson, front.unapplied()), |_| {
+        crate::browser::in_sight(".filetabs [aria-selected=true]");
+    });
     let file: Rc<str> = Rc::from(format!("{}/{}", state.loaded.scenario, front.name));
     html! {
         <section class="pane desired" aria-label={t("Desired: your files")} data-file={front.name.to_string()}>
@@ -117,10 +121,9 @@ fn problems(file: &File, send: &Send) -> Html {
         1 => String::new(),
         n => tf!("1 of {}", n),
     };
-    let remedy = first.remedy.as_ref().map(|edit| {
+    let meant = first.remedy.as_ref().map(|edit| {
         html! {
-            <div class="strip-note teacher"><span>{ rich(&edit.words, At(0), send) }{" "}
-                <button class="link" onclick={on(send, Msg::File(FileMsg::Remedy(edit.clone())))}>{w("Change it")}</button></span></div>
+            <div class="strip-note teacher"><span>{ remedy(edit, send) }</span></div>
         }
     });
     html! {
@@ -131,19 +134,30 @@ fn problems(file: &File, send: &Send) -> Html {
             if !more.is_empty() { <span class="label nowrap">{more}</span> }
             <button class="btn btn-s" onclick={on(send, Msg::File(FileMsg::Go(None, place.line, place.column)))}>{w("Go to line")}</button>
         </div>
-        { for remedy }
+        { for meant }
         </>
     }
 }
 
+/// What was probably meant, and the button that writes it.
+fn remedy(edit: &Edit, send: &Send) -> Html {
+    html! {
+        <>{" "}{ rich(&edit.words, At(0), send) }{" "}
+            <button class="link" onclick={on(send, Msg::File(FileMsg::Remedy(edit.clone())))}>{w("Change it")}</button></>
+    }
+}
+
 fn note(file: &File, now: At, send: &Send) -> Html {
-    let Some(note) = file.fresh().filter(|c| c.problems.is_empty()).and_then(|c| c.notes.first()) else {
+    let Some(note) = file.fresh().filter(|c| c.problems.is_empty()).and_then(|c| {
+        // What can be put right at once comes first.
+        c.notes.iter().find(|n| n.remedy.is_some()).or(c.notes.first())
+    }) else {
         return html! {};
     };
     html! {
         <div class="strip-note teacher">
             <span class="pos">{format!("{}:{}", note.place.line, note.place.column)}</span>
-            <span>{ rich(&note.words, now, send) }</span>
+            <span>{ rich(&note.words, now, send) }{ for note.remedy.as_ref().map(|edit| remedy(edit, send)) }</span>
         </div>
     }
 }
@@ -242,8 +256,16 @@ fn apply_bar(state: &State, front: &File, send: &Send) -> Html {
     }
 }
 
+/// What the last Apply answered, unless it was that of another file.
+fn answer(state: &State) -> Option<std::sync::Arc<ApplyOut>> {
+    let out = state.frame.as_ref()?.head.apply.clone()?;
+    let other = |(i, f): (usize, &File)| i != state.ui.front && out.line.ends_with(&format!(" {}", f.name));
+    let others = state.ui.files.iter().enumerate().any(other);
+    (!others).then_some(out)
+}
+
 fn apply_out(state: &State, send: &Send) -> Html {
-    let Some(out) = state.frame.as_ref().and_then(|f| f.head.apply.clone()) else {
+    let Some(out) = answer(state) else {
         return html! {
             <div class="applyout" role="region" aria-label={t("Apply output")} tabindex="0">
                 <span class="label" style="align-self:start">{w("kubectl’s answer comes here, with its exit code.")}</span>
@@ -267,7 +289,7 @@ fn apply_out(state: &State, send: &Send) -> Html {
 
 /// The two-column card after an exit 0, or what to do first.
 fn ack(state: &State, now: At, send: &Send) -> Html {
-    let out = state.frame.as_ref().and_then(|f| f.head.apply.clone());
+    let out = answer(state);
     let list = |words: &[String]| words.iter().map(|w| html! { <li>{ws(w)}</li> }).collect::<Html>();
     match out {
         Some(out) if out.exit == Some(0) && !out.told.is_empty() => html! {
@@ -277,6 +299,9 @@ fn ack(state: &State, now: At, send: &Send) -> Html {
             </div>
         },
         Some(_) => html! { <div class="ack-h ack-empty teacher" /> },
+        None if state.frame.as_ref().is_some_and(|f| f.head.apply.is_some()) => {
+            html! { <div class="ack-h ack-empty teacher" /> }
+        }
         None => html! {
             <div class="teacher strip-note ack-h" style="align-items:center"><span>{ rich(&state.loaded.opening, now, send) }</span></div>
         },

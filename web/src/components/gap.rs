@@ -4,7 +4,7 @@ use kubestep_protocol::{At, Details, Fact, Gap, Pair, Slots, age, age_short};
 use yew::prelude::*;
 
 use super::glyph::px;
-use crate::words::{tf, w, ws};
+use crate::words::{t, tf, w, ws};
 
 /// How many boxes a slot bar may have before it becomes a bar with a number.
 const BOXES: u32 = 4;
@@ -113,7 +113,6 @@ fn ruler(details: &Details, now: At, limit: u64) -> Html {
         (None, Some(d)) => tf!("No gap. Your limit is {}, the deadline {}.", age(limit), age(d)),
         (None, None) => tf!("No gap. Your limit is {}.", age(limit)),
     };
-    let near = deadline.is_some_and(|d| (x(d) - x(limit)).abs() < 130.0 && d > limit);
     // A tick makes room for "now".
     let now_at = open.map(|open| x(open).clamp(13.0, 359.0));
     let free = |i: &u64| now_at.is_none_or(|n| (x(i * unit) - n).abs() > 34.0);
@@ -121,16 +120,27 @@ fn ruler(details: &Details, now: At, limit: u64) -> Html {
         let anchor = if i == 0 { "start" } else if i == most / unit { "end" } else { "middle" };
         html! { <text class="mute" x={px(x(i * unit))} y="50" text-anchor={anchor}>{age_short(i * unit)}</text> }
     });
-    let (limit_at, limit_anchor) =
-        if near || x(limit) > 90.0 { (x(limit) - 8.0, "end") } else { (x(limit) + 8.0, "start") };
+    let mark = |words: &'static str, ms: u64, far: f64| Mark {
+        x: x(ms),
+        far,
+        wide: 6.0 * (t(words).chars().count() + 1 + age(ms).chars().count()) as f64,
+    };
+    let limit_mark = mark("your limit", limit, 8.0);
+    let (limit_end, deadline_end, above) =
+        beside(&limit_mark, deadline.map(|d| mark("its deadline", d, 12.0)).as_ref());
+    let limit_at = limit_mark.from(limit_end);
+    let limit_anchor = if limit_end { "end" } else { "start" };
+    // Where both have no room in one line, the limit's words stand in one above.
+    let limit_y = if above { "0" } else { "14" };
+    let view = if above { "0 -14 372 66" } else { "0 0 372 52" };
     html! {
-        <svg class="ruler" viewBox="0 0 372 52" role="img" aria-label={label}>
+        <svg class="ruler" viewBox={view} role="img" aria-label={label}>
             <rect x="4" y="24" width="364" height="12" rx="3" style="fill:var(--sunk);stroke:var(--line-2)" />
             { for open.map(|open| filled(open, limit, &x)) }
             <path d={format!("M{:.1} 20V40", x(limit))} style="stroke:var(--ink)" stroke-width="2" />
             <circle cx={px(x(limit))} cy="17" r="4" style="fill:var(--raised);stroke:var(--ink)" stroke-width="2" />
-            <text x={px(limit_at)} y="14" text-anchor={limit_anchor}>{w("your limit")}{" "}<tspan class="strong">{age(limit)}</tspan></text>
-            { for deadline.map(|d| flag(d, x(d))) }
+            <text x={px(limit_at)} y={limit_y} text-anchor={limit_anchor}>{w("your limit")}{" "}<tspan class="strong">{age(limit)}</tspan></text>
+            { for deadline.map(|d| flag(d, x(d), deadline_end)) }
             { for ticks }
             { for open.map(|open| { let now_x = x(open).clamp(13.0, 359.0); html! {
                 <>
@@ -158,13 +168,55 @@ fn filled(open: u64, limit: u64, x: &impl Fn(u64) -> f64) -> Html {
     }
 }
 
-fn flag(deadline: u64, x: f64) -> Html {
-    let end = x > 250.0;
+/// Words beside a mark of the ruler.
+struct Mark {
+    x: f64,
+    /// How far from the mark the words stand.
+    far: f64,
+    /// About how wide they are.
+    wide: f64,
+}
+
+impl Mark {
+    /// Where the words begin, or end.
+    fn from(&self, end: bool) -> f64 {
+        if end { self.x - self.far.min(8.0) } else { self.x + self.far }
+    }
+
+    fn span(&self, end: bool) -> (f64, f64) {
+        let at = self.from(end);
+        if end { (at - self.wide, at) } else { (at, at + self.wide) }
+    }
+}
+
+/// On which side of their marks the words of the limit and of the deadline end, and whether the limit's stand a line above.
+fn beside(limit: &Mark, deadline: Option<&Mark>) -> (bool, bool, bool) {
+    let inside = |(from, to): (f64, f64)| from >= 0.0 && to <= 372.0;
+    let side = |mark: &Mark| !inside(mark.span(false));
+    let Some(deadline) = deadline else { return (limit.x > 90.0 || side(limit), false, false) };
+    // The words of the one keep off the words and the mark of the other.
+    let free = |(end, other): &(bool, bool)| {
+        let (a, b) = (limit.span(*end), deadline.span(*other));
+        let off = |(from, to): (f64, f64), x: f64| x < from - 5.0 || x > to + 10.0;
+        inside(a)
+            && inside(b)
+            && (a.1 + 6.0 < b.0 || b.1 + 6.0 < a.0)
+            && off(a, deadline.x)
+            && off(b, limit.x)
+    };
+    let found = [(true, false), (false, true), (true, true), (false, false)].into_iter().find(free);
+    match found {
+        Some((end, other)) => (end, other, false),
+        None => (side(limit), side(deadline), true),
+    }
+}
+
+fn flag(deadline: u64, x: f64, end: bool) -> Html {
     html! {
         <>
         <path d={format!("M{x:.1} 18V40")} style="stroke:var(--ink)" stroke-width="1.5" />
         <path d={format!("M{x:.1} 16h9l-2.5 3 2.5 3h-9z")} style="fill:var(--ink)" />
-        <text x={px(if end { x - 6.0 } else { x + 12.0 })} y="14" text-anchor={if end { "end" } else { "start" }}>
+        <text x={px(if end { x - 8.0 } else { x + 12.0 })} y="14" text-anchor={if end { "end" } else { "start" }}>
             {w("its deadline")}{" "}<tspan class="strong">{age(deadline)}</tspan>
         </text>
         </>
@@ -183,6 +235,20 @@ fn nice(reach: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_of_limit_and_deadline_never_lie_upon_each_other() {
+        for limit in 0..=37 {
+            for deadline in 0..=37 {
+                let mark = |i: u32, far| Mark { x: 4.0 + 10.0 * f64::from(i).min(36.4), far, wide: 96.0 };
+                let (a, b) = (mark(limit, 8.0), mark(deadline, 12.0));
+                let (end, other, above) = beside(&a, Some(&b));
+                let ((a0, a1), (b0, b1)) = (a.span(end), b.span(other));
+                assert!(above || a1 < b0 || b1 < a0, "{limit} {deadline}");
+                assert!(a0 >= -1.0 && a1 <= 373.0 && b0 >= -1.0 && b1 <= 373.0, "{limit} {deadline}");
+            }
+        }
+    }
 
     #[test]
     fn the_ruler_has_a_few_round_parts() {

@@ -12,7 +12,7 @@ use super::pod::look_key;
 use crate::browser;
 use crate::state::Msg;
 use crate::store::{on, use_send};
-use crate::words::{said, t, tf, wf, ws};
+use crate::words::{lower, said, t, tf, wf, ws};
 
 /// Grains in a line, and the distance from one to the next.
 const LINE: usize = 16;
@@ -140,9 +140,9 @@ fn rows(props: &ListProps, wanted: &str) -> Html {
         let found = pod.node.and_then(|id| frame.nodes.iter().find(|n| n.id == id));
         found.map_or_else(|| t("not scheduled").to_string(), |n| n.name.clone())
     };
-    let wanted = wanted.to_lowercase();
+    let wanted = lower(wanted);
     let is_found = |pod: &&Arc<Pod>| {
-        let text = format!("{} {} {}", pod.object.name, said(&pod.words), node(pod)).to_lowercase();
+        let text = lower(&format!("{} {} {}", pod.object.name, said(&pod.words), node(pod)));
         wanted.split_whitespace().all(|w| text.contains(w))
     };
     // By state, as a crowd stands.

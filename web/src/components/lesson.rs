@@ -27,7 +27,7 @@ pub(crate) fn LessonPane(props: &Props) -> Html {
     let above = if text.chapter.is_empty() { text.part.clone() } else { text.chapter.clone() };
     html! {
         <>
-        <div class="lesson body scroll grow" role="region" aria-label={t("Lesson")} tabindex="0">
+        <div class="lesson body scroll grow" role="region" id="file" aria-label={t("Lesson")} tabindex="0">
             <span class="label">{above}</span>
             <h1>{state.loaded.title.clone()}</h1>
             { paragraphs(&text.text, head.now, &send) }

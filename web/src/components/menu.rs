@@ -7,7 +7,7 @@ use yew::prelude::*;
 use crate::browser;
 use crate::state::Msg;
 use crate::store::{Send, on, use_send};
-use crate::words::{said, t, w, ws};
+use crate::words::{lower, said, t, w, ws};
 
 /// One entry.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -78,8 +78,8 @@ pub(crate) fn Menu(props: &Props) -> Html {
 
 /// Every word that was typed stands somewhere in the entry.
 fn is_found(entry: &Entry, wanted: &str) -> bool {
-    let text = [&entry.name, &entry.note, &*entry.group].map(|w| said(w).to_lowercase()).join(" ");
-    wanted.to_lowercase().split_whitespace().all(|word| text.contains(word))
+    let text = [&entry.name, &entry.note, &*entry.group].map(|w| lower(&said(w))).join(" ");
+    lower(wanted).split_whitespace().all(|word| text.contains(word))
 }
 
 /// What one types to find an entry.

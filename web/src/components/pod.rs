@@ -62,7 +62,7 @@ fn breaking(words: &str) -> Html {
     let mut parts: Vec<String> = vec![String::new()];
     let mut before = ' ';
     for c in words.chars() {
-        if c.is_uppercase() && before.is_lowercase() {
+        if c.is_ascii_uppercase() && before.is_ascii_lowercase() {
             parts.push(String::new());
         }
         if let Some(last) = parts.last_mut() {

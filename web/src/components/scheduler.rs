@@ -45,7 +45,7 @@ fn attempt(a: &Attempt, now: At, send: &Send) -> Html {
 
 /// A plugin's name, broken before its last capital words so that columns stay narrow.
 fn plugin(name: &str) -> Html {
-    let split = name.char_indices().skip(1).filter(|(_, c)| c.is_uppercase()).map(|(i, _)| i);
+    let split = name.char_indices().skip(1).filter(|(_, c)| c.is_ascii_uppercase()).map(|(i, _)| i);
     match split.min_by_key(|i| (*i as i64 - name.len() as i64 / 2).abs()) {
         Some(i) => html! { <>{name[..i].to_string()}<br />{name[i..].to_string()}</> },
         None => html! { {name.to_string()} },

@@ -7,7 +7,7 @@ use yew::prelude::*;
 use crate::browser;
 use crate::state::{Msg, State};
 use crate::store::{Send, on, use_send};
-use crate::words::{t, w, wf};
+use crate::words::{said, t, w, wf};
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct Props {
@@ -74,12 +74,13 @@ pub(crate) fn ShareDialog(props: &Props) -> Html {
 #[hook]
 fn use_takes(state: &State) -> Html {
     let place = use_node_ref();
-    let (at, scenario, title) = (place.clone(), state.loaded.scenario.clone(), state.loaded.title.clone());
+    let (at, scenario, title) = (place.clone(), state.loaded.scenario.clone(), said(&state.loaded.title));
     let language = state.ui.prefs.language;
     use_effect_with(state.shared.as_ref().map(|s| s.text.clone()), move |link| {
         if let (Some(place), Some(link)) = (at.get(), link) {
             let words = [link.as_str(), &scenario, &title, language].map(wasm_bindgen::JsValue::from);
-            let args = std::iter::once(place.into()).chain(words).collect();
+            let mut args: Vec<wasm_bindgen::JsValue> = std::iter::once(place.into()).chain(words).collect();
+            args.push(browser::translator());
             crate::editor::call_script("export.js", "fill", args);
         }
     });

@@ -70,7 +70,7 @@ fn other(language: &str) -> (&'static str, &'static str) {
 
 fn language(spoken: &str, send: &Send) -> Html {
     let (code, name) = other(spoken);
-    html! { <button class="btn btn-bare hide-p" lang={code} title={name} onclick={on(send, Msg::Learn(code))}>{code.to_uppercase()}</button> }
+    html! { <button class="btn btn-bare hide-p" lang={code} title={name} onclick={on(send, Msg::Learn(code))}>{code.to_ascii_uppercase()}</button> }
 }
 
 fn more(prefs: &Prefs) -> Html {

@@ -3,6 +3,7 @@
 use kubestep_protocol::*;
 
 use super::{Health, State};
+use crate::words::said_plain;
 
 /// Longer files are not told.
 const MOST: usize = 64 << 10;
@@ -119,7 +120,7 @@ impl State {
             }
             Some(Link(LinkRefused::Lesson(id))) => format!("there is no lesson {id}"),
             Some(Dead(why)) => why.clone(),
-            Some(Notice(n)) if n.warns => n.words.plain(At(0)),
+            Some(Notice(n)) if n.warns => said_plain(&n.words, At(0)),
             _ => String::new(),
         };
         out.words("error", &words);
@@ -132,7 +133,7 @@ impl State {
         out.number("branch", u64::from(head.moment.branch.0));
         out.number("now", head.now.0);
         out.number("start", head.zero.0);
-        out.words("sentence", &head.sentence.words.plain(head.now));
+        out.words("sentence", &said_plain(&head.sentence.words, head.now));
         let verdict = &head.verdict;
         out.open("verdict", '{');
         let kind = match verdict.kind {
@@ -143,7 +144,7 @@ impl State {
         out.words("kind", kind);
         out.at("since", verdict.since);
         out.at("opened", verdict.opened);
-        out.words("because", &verdict.because.plain(head.now));
+        out.words("because", &said_plain(&verdict.because, head.now));
         out.words("measure", &verdict.measure);
         out.words("said", &verdict.said);
         out.close('}');
@@ -194,7 +195,7 @@ fn lesson_told(text: &LessonText, now: &LessonNow, at: At, out: &mut Json) {
     out.open("goals", '[');
     for (words, goal) in text.goals.iter().zip(&now.goals) {
         out.item();
-        out.words("text", &words.plain(at));
+        out.words("text", &said_plain(words, at));
         let state = match goal.state {
             GoalState::Open => "open",
             GoalState::Holding(..) => "holding",
@@ -208,7 +209,7 @@ fn lesson_told(text: &LessonText, now: &LessonNow, at: At, out: &mut Json) {
     out.open("predictions", '[');
     for (question, answer) in text.predictions.iter().zip(&now.answers) {
         out.item();
-        out.words("ask", &question.ask.plain(at));
+        out.words("ask", &said_plain(&question.ask, at));
         let grade = match answer.as_ref().map(|a| a.grade) {
             None => "open",
             Some(Grade::Skipped) => "skipped",
@@ -227,7 +228,7 @@ fn lesson_told(text: &LessonText, now: &LessonNow, at: At, out: &mut Json) {
     out.number("shown", u64::from(now.shown));
     out.number("solution", u64::from(text.solution));
     out.number("acts", u64::from(now.acts));
-    out.words("trapped", &now.trapped.as_ref().map(|t| t.words.plain(at)).unwrap_or_default());
+    out.words("trapped", &now.trapped.as_ref().map(|t| said_plain(&t.words, at)).unwrap_or_default());
     out.close('}');
 }
 

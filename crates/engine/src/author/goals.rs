@@ -20,6 +20,8 @@ const MOST: usize = 3;
 pub(super) struct Goal {
     pub(super) say: String,
     pub(super) question: String,
+    /// The object that it is about.
+    about: String,
 }
 
 /// What is so at the end, and was not at the beginning; the first are the most telling.
@@ -27,7 +29,10 @@ pub(super) fn suggest(begin: &(World, Gaps), end: (&World, &Gaps)) -> Vec<Goal> 
     let mut all = vec![];
     for kind in KINDS.iter().filter_map(|(version, kind)| Kind::of_manifest(version, kind)) {
         for object in end.0.store().list(kind, None) {
+            let from = all.len();
             of_object(kind, object, &mut all);
+            let about = format!("{} {}{}", word(kind), object.meta().name, place(object));
+            all[from..].iter_mut().for_each(|g| g.about.clone_from(&about));
         }
         for object in begin.0.store().list(kind, None).filter(|o| end.0.store().get(&o.key()).is_none()) {
             let name = &object.meta().name;
@@ -42,12 +47,19 @@ pub(super) fn suggest(begin: &(World, Gaps), end: (&World, &Gaps)) -> Vec<Goal> 
         let Ok(question) = Question::parse(&g.question) else { return false };
         question.holds(end.0, end.1) && !question.holds(&begin.0, &begin.1)
     });
+    // Of one object, what says most: the others would be reached with it.
+    let mut said: Vec<String> = vec![];
+    all.retain(|g| {
+        let first = g.about.is_empty() || !said.contains(&g.about);
+        said.push(g.about.clone());
+        first
+    });
     all.truncate(MOST);
     all
 }
 
 fn goal(say: String, question: String) -> Goal {
-    Goal { say, question }
+    Goal { say, question, about: String::new() }
 }
 
 fn word(kind: Kind) -> String {

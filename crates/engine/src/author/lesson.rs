@@ -31,8 +31,9 @@ pub(super) fn markdown(walk: &Walk, sources: &[Doc]) -> Result<String, String> {
     let solution = solution(walk);
     let goals = goals::suggest(&walk.begin, (walk.session.world(), &walk.session.note().gaps));
     let mut out = format!(
-        "---\ntitle: {}\nminutes: 5\n---\n\nWHAT THERE IS TO SEE, in a few short sentences: begin with what is on the page.\n\nWHAT THE LEARNER IS TO DO, and where to look.\n",
-        scalar(&format!("From: {}", walk.session.title))
+        "---\ntitle: {}\nminutes: 5\n{}---\n\nWHAT THERE IS TO SEE, in a few short sentences: begin with what is on the page.\n\nWHAT THE LEARNER IS TO DO, and where to look.\n",
+        scalar(&format!("From: {}", walk.session.title)),
+        selected(walk, sources)
     );
     out.push_str(&blocks);
     for goal in &goals {
@@ -49,6 +50,21 @@ pub(super) fn markdown(walk: &Walk, sources: &[Doc]) -> Result<String, String> {
         "\n## What you saw\n\nTHE IDEA IN ONE SENTENCE, and the wrong idea that it replaces. Which loop did it, and where does Kubernetes say so?\n",
     );
     Ok(out)
+}
+
+/// The line that says what is selected at first, as the scenario or the lesson has it.
+fn selected(walk: &Walk, sources: &[Doc]) -> String {
+    let line = |text: &str| {
+        let found = text.lines().find(|l| l.starts_with("select: "));
+        found.map_or(String::new(), |l| format!("{}\n", l.trim_end()))
+    };
+    match walk.session.scenario.strip_prefix(PREFIX) {
+        Some(id) => {
+            let own = format!("{id}.md");
+            sources.iter().find(|s| s.name.ends_with(&own)).map_or(String::new(), |s| line(&s.text))
+        }
+        None => scenarios::find(&walk.session.scenario).map_or(String::new(), line),
+    }
 }
 
 /// A question that can be failed: what comes of the first act. The author asks a better one.
@@ -154,7 +170,8 @@ fn solution(walk: &Walk) -> String {
         wait(did.wait, &mut out);
         step(did, &mut files, &mut out);
     }
-    wait(walk.rest.max(Duration::from_secs(1)), &mut out);
+    // As long as a goal has to hold.
+    wait(walk.rest.max(Duration::from_secs(10)), &mut out);
     out
 }
 

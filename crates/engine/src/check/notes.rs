@@ -1,6 +1,9 @@
 //! The teacher's remarks about a draft: what Apply does not look at.
 
-use super::place::{number, of_field, of_span};
+use super::{
+    place::{number, of_field, of_key, of_span},
+    remedy::{did_you_mean, nearest},
+};
 use crate::{
     parts::{Part, pairs},
     session::Session,
@@ -28,7 +31,7 @@ pub(super) fn notes(session: &Session, text: &str, all: &[Part<'_>]) -> Vec<Note
 }
 
 fn note(place: Place, words: &str) -> Note {
-    Note { place, words: crate::words::marked(words) }
+    Note { place, words: crate::words::marked(words), remedy: None }
 }
 
 /// `line 4: key "name" already set in map`.
@@ -92,15 +95,16 @@ fn selector(session: &Session, part: &Part<'_>, all: &[Part<'_>]) -> Option<Note
     };
     let pods: Vec<Vec<(String, String)>> =
         session.world().store().list(Kind::Pod, Some(part.namespace())).map(own).collect();
-    let there = |labels: &Vec<(String, String)>| {
-        has(&labels.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect::<Vec<_>>())
-    };
-    if wanted.is_empty() || here.iter().any(|l| has(l)) || pods.iter().any(there) {
+    let others: Vec<Vec<(&str, &str)>> =
+        pods.iter().map(|l| l.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect()).collect();
+    if wanted.is_empty() || here.iter().chain(&others).any(|l| has(l)) {
         return None;
     }
-    let (key, _) = wanted[0];
-    let place =
-        of_field(part.exactly(&format!("spec.selector.{key}")).or_else(|| part.exactly("spec.selector"))?);
+    // The first that nobody has, whoever has the others.
+    let held = here.iter().chain(&others).flatten();
+    let (key, value) =
+        wanted.iter().find(|pair| !held.clone().any(|held| held == *pair)).copied().unwrap_or(wanted[0]);
+    let field = part.exactly(&format!("spec.selector.{key}")).or_else(|| part.exactly("spec.selector"))?;
     let other = here.iter().flatten().find(|(k, _)| *k == key);
     let words = match other {
         Some((k, v)) => format!(
@@ -108,7 +112,15 @@ fn selector(session: &Session, part: &Part<'_>, all: &[Part<'_>]) -> Option<Note
         ),
         None => "No pod here has these labels. A Service may select nothing, and nobody says so.".into(),
     };
-    Some(note(place, &words))
+    let same = held.clone().filter(|(k, _)| *k == key).map(|(_, v)| *v);
+    let meant = match nearest(value, same) {
+        Some(near) => Some(did_you_mean(of_field(field), near)),
+        None => {
+            let keys = held.filter(|(_, v)| *v == value).map(|(k, _)| *k);
+            nearest(key, keys).map(|near| did_you_mean(of_key(field), near))
+        }
+    };
+    Some(Note { remedy: meant, ..note(of_field(field), &words) })
 }
 
 /// More cpu than the biggest node has.
