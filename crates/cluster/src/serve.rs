@@ -55,8 +55,9 @@ impl World {
         id
     }
 
-    /// kube-controller-manager: 20 a second, bursts of 30, for each controller, and much more for the one that empties
-    /// namespaces; scheduler and kubelet: 50 and 100.
+    /// kube-controller-manager: 20 a second, bursts of 30, for each controller, twice as many for the garbage collector
+    /// and much more for the one that empties namespaces; scheduler and kubelet: 50 and 100.
+    /// Upstream: cmd/kube-controller-manager/app/core.go (v1.37).
     fn client_wait(&mut self, asker: &Asker, agent: &Arc<str>) -> std::time::Duration {
         let (process, channel) = match asker {
             Asker::Controller { process, .. } | Asker::Agent { process, .. } => (process, agent.clone()),
@@ -67,6 +68,7 @@ impl World {
         let now = self.now;
         let (rate, burst) = match process {
             p if p.is_manager() && &*channel == "namespace-controller" => (400, 3000),
+            p if p.is_manager() && &*channel == "generic-garbage-collector" => (40, 30),
             p if p.is_manager() => (20, 30),
             _ => (50, 100),
         };

@@ -1,6 +1,6 @@
 //! What a process has been told about the cluster: its informers' objects, frozen cheaply for each reconcile.
 
-use kubestep_model::tree::{Iter, OrdMap};
+use kubestep_model::tree::{Iter, OrdMap, Vector};
 use kubestep_model::{Key, Kind, Object, Resource};
 use std::cmp::Ordering::{self, Equal};
 use std::sync::Arc;
@@ -13,6 +13,8 @@ pub struct View {
     owned: Index,
     /// The same for owners that do not manage the object.
     referring: Index,
+    /// The uids of objects that went while others named them as their owner, the latest last.
+    absent: Vector<Arc<str>>,
 }
 
 /// Keys of dependents by the uid of an owner.
@@ -44,6 +46,9 @@ impl<'a> Iterator for AllAt<'a> {
         }
     }
 }
+
+/// So many absent owners are remembered. Upstream: pkg/controller/garbagecollector, NewReferenceCache(500).
+const MOST_ABSENT: usize = 500;
 
 fn owner_uid(object: &Object) -> Arc<str> {
     object.meta().controller().map_or_else(|| "".into(), |o| o.uid.clone())
@@ -119,6 +124,21 @@ impl View {
         self.objects.is_empty()
     }
 
+    /// Whether the object with this uid was here and is known to be gone.
+    pub fn is_absent(&self, uid: &Arc<str>) -> bool {
+        self.absent.contains(uid)
+    }
+
+    fn note_absent(&mut self, uid: &Arc<str>) {
+        if self.dependents(uid).next().is_none() || self.absent.contains(uid) {
+            return;
+        }
+        self.absent.push_back(uid.clone());
+        if self.absent.len() > MOST_ABSENT {
+            self.absent.pop_front();
+        }
+    }
+
     /// Puts or (with `None`) removes an object; answers the one that was there.
     pub fn apply(&mut self, key: &Key, new: Option<Object>) -> Option<Object> {
         let old = self.objects.get(key).cloned();
@@ -145,6 +165,9 @@ impl View {
             Some(object) => self.objects.insert(key.clone(), object),
             None => self.objects.remove(key),
         };
+        if let Some(old) = old.as_ref().filter(|_| !self.objects.contains_key(key)) {
+            self.note_absent(&old.meta().uid);
+        }
         old
     }
 }

@@ -1,7 +1,7 @@
 //! The garbage collector: objects whose owners are gone go too, or are set free where that was asked for.
 //!
 //! Upstream: pkg/controller/garbagecollector (v1.37): graph_builder.go and garbagecollector.go. The graph is the
-//! cache's own index from owner to dependents. Left out: the cache of absent owners.
+//! cache's own index from owner to dependents, and so is the record of owners that went.
 
 use crate::sentences::Sentence;
 use kubestep_control::{Change, Controller, Cx, Done, Flow, Halt, View, Wake, Watch};
@@ -233,6 +233,7 @@ fn classify(cx: &mut Cx<'_>, item: &Object) -> Result<Owners, Halt> {
         let cached = owner_in(cx.view(), item.meta(), owner).cloned();
         let found = match (cached, owner_key(cx.view(), item.meta(), owner)) {
             (Some(object), _) => Some(object),
+            (None, _) if cx.view().is_absent(&owner.uid) => None,
             // An owner of a kind that is not served may be there or not: nothing is deleted for it.
             (None, None) => {
                 let text = format!("unable to get REST mapping for {}/{}.", owner.api_version, owner.kind);

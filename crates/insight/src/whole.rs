@@ -105,11 +105,16 @@ fn job(job: &Job) -> Option<Measure> {
     Some(Measure::counted(have.min(want), want, 2 * short(have, want) + 1 - running.min(short(have, want))))
 }
 
-fn autoscaler(hpa: &HorizontalPodAutoscaler) -> Option<Measure> {
+/// What keeps an autoscaler from its work; of its other conditions "False" is good news.
+fn unable(hpa: &HorizontalPodAutoscaler) -> Option<&kubestep_model::WorkloadCondition> {
     let bad = |c: &&kubestep_model::WorkloadCondition| {
         matches!(c.r#type.as_str(), "AbleToScale" | "ScalingActive") && c.status == "False"
     };
-    let condition = hpa.status.conditions.iter().find(bad)?;
+    hpa.status.conditions.iter().find(bad)
+}
+
+fn autoscaler(hpa: &HorizontalPodAutoscaler) -> Option<Measure> {
+    let condition = unable(hpa)?;
     Some(Measure::stage("able to compute", &condition.reason, 1))
 }
 
@@ -141,11 +146,9 @@ pub(crate) fn next(world: &World, object: &Object, custom: &Custom) -> Next {
     match custom.kind.name() {
         "PersistentVolumeClaim" => Next::End(volume(world, object)),
         "HorizontalPodAutoscaler" => {
-            let condition = HorizontalPodAutoscaler::read(object)
-                .and_then(|h| h.status.conditions.into_iter().find(|c| c.status == "False"));
-            Next::End(
-                condition.map_or(Blocker::NotObserved, |c| Blocker::Configuration { message: c.message }),
-            )
+            let condition =
+                HorizontalPodAutoscaler::read(object).and_then(|h| unable(&h).map(|c| c.message.clone()));
+            Next::End(condition.map_or(Blocker::NotObserved, |message| Blocker::Configuration { message }))
         }
         "PodDisruptionBudget" => guarded(world, object, custom),
         _ => pods(world, object, custom.kind),

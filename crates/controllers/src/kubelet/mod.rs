@@ -259,6 +259,8 @@ impl Kubelet {
             Report::ContainerRemoved { pod, id } => {
                 if let Some(held) = self.runtime.get_mut(&pod) {
                     held.containers.remove(&id);
+                    // No event, but the next relist knows it.
+                    self.unseen_change(cx, &pod);
                 }
             }
             Report::PodRemoved { pod } => {

@@ -145,8 +145,11 @@ impl Kubelet {
         labels.extend(well_known.map(|(k, v)| (k.to_string(), v.to_string())));
         let annotation =
             ("volumes.kubernetes.io/controller-managed-attach-detach".to_string(), "true".to_string());
+        // A machine has whole cores.
+        let cores =
+            kubestep_model::Quantity::new(info.spec.cpu.value(), kubestep_model::text::Format::DecimalSI);
         let resources = json!({
-            "cpu": info.spec.cpu, "memory": info.spec.memory, "pods": info.spec.pods.to_string(),
+            "cpu": cores, "memory": info.spec.memory, "pods": info.spec.pods.to_string(),
             "ephemeral-storage": "100Gi", "hugepages-1Gi": "0", "hugepages-2Mi": "0"});
         let handler = |name: &str| json!({"name": name, "features": {"recursiveReadOnlyMounts": true, "userNamespaces": true}});
         let status = json!({

@@ -184,7 +184,8 @@ impl Kubelet {
             let (last, in_a_row) = (probe.last, probe.in_a_row);
             *probe = Probe { container: Some(id.clone()), passed, last, in_a_row, ..Probe::default() };
             if kind == ProbeKind::Startup && found.started == Some(true) {
-                self.not_started_yet(cx, uid, name);
+                self.say_started(cx, uid, name, false);
+                self.update(cx, uid);
                 return None;
             }
         }
@@ -206,16 +207,16 @@ impl Kubelet {
         Some(id)
     }
 
-    /// A startup probe sees that its container runs anew. Upstream: status manager, SetContainerStartup.
-    fn not_started_yet(&mut self, cx: &mut Cx<'_>, uid: &Uid, name: &str) {
+    /// Says that a container has started, or (where its startup probe sees that it runs anew) not yet. Whether it is
+    /// ready is the next sync's matter. Upstream: status manager, SetContainerStartup.
+    fn say_started(&mut self, cx: &mut Cx<'_>, uid: &Uid, name: &str, started: bool) {
         let Some(status) = self.workers.get(uid).and_then(|w| w.status.clone()) else { return };
         let mut status = PodStatus::clone(&status);
         let all = status.container_statuses.iter_mut().chain(status.init_container_statuses.iter_mut());
         for container in all.filter(|c| *c.name == *name) {
-            container.started = Some(false);
+            container.started = Some(started);
         }
         self.set_status(cx, uid, status);
-        self.update(cx, uid);
     }
 
     /// A command in a container has ended.
@@ -282,7 +283,9 @@ impl Kubelet {
         ];
         cx.because("kubelet.probe", about);
         let stage = self.workers.get(uid).map_or(Stage::Finished, |w| w.stage);
-        if kind != ProbeKind::Liveness && stage <= Stage::Terminating {
+        if kind == ProbeKind::Startup && stage <= Stage::Terminating {
+            self.say_started(cx, uid, name, passed);
+        } else if kind == ProbeKind::Readiness && stage <= Stage::Terminating {
             let seen = self.seen(uid);
             if let Some(status) = self.generate(uid, &seen, false, cx.now) {
                 self.set_status(cx, uid, status);

@@ -8,6 +8,8 @@ use std::{sync::Arc, time::Duration};
 
 /// How long a server needs after SIGTERM.
 const STOP: Duration = Duration::from_millis(100);
+/// How long it takes until the signal is there.
+const SIGNAL: Duration = Duration::from_millis(3);
 
 impl Machine {
     /// A process begins: what its image prints, then its program or its image's table row.
@@ -105,6 +107,7 @@ impl Machine {
             reports.push(Report::Stopped { pod, id });
             return reports;
         }
+        let wait = SIGNAL + wait;
         let at = earlier.map_or(now + wait, |(at, _)| at.min(now + wait));
         let key = self.alarm(at, Due::Stop { id: id.clone(), code });
         if let Some(held) = self.containers.get_mut(&id) {
