@@ -74,7 +74,7 @@ const FLOORS: [(&str, usize); 65] = [
     ("s54-replicaset-alone", 17),
     ("s56-deleting-a-node", 361),
     ("s57-quota-counts", 295),
-    ("s58-two-writers", 278),
+    ("s58-two-writers", 420),
     ("s60-no-loop-behind-it", 37),
     ("s61-scale-from-zero", 17),
     ("s63-full-quota-rounding", 508),

@@ -34,10 +34,14 @@ pub struct HorizontalController;
 
 static WATCHES: [Watch; 1] = [Watch { kind: HorizontalPodAutoscaler::KIND, wakes }];
 
-/// A new one is looked at at once, all others at the end of the period. Upstream: enqueueHPA, updateHPA.
+/// A new one and one that somebody wants otherwise are looked at at once, all others at the end of the period.
+/// Upstream: enqueueHPA, updateHPA.
 fn wakes(change: &Change, _: &View) -> Vec<Wake> {
     match (&change.old, &change.new) {
         (None, Some(_)) => vec![Wake::now(change.key.clone())],
+        (Some(old), Some(new)) if old.meta().generation != new.meta().generation => {
+            vec![Wake::now(change.key.clone())]
+        }
         (Some(_), Some(_)) => vec![Wake::after(change.key.clone(), PERIOD)],
         _ => Vec::new(),
     }
@@ -52,6 +56,10 @@ impl Controller for HorizontalController {
     }
     fn watches(&self) -> &'static [Watch] {
         &WATCHES
+    }
+    /// Upstream: its consistency store.
+    fn reads_own_writes(&self) -> &'static [Kind] {
+        &[HorizontalPodAutoscaler::KIND]
     }
     fn reconcile(&self, cx: &mut Cx<'_>, key: &Key) -> Flow {
         let found = whole::get::<HorizontalPodAutoscaler>(cx.view(), &key.namespace, &key.name);
