@@ -13,6 +13,7 @@ after(async () => {
 });
 
 await import("./embed/figures.mjs");
+await import("./embed/failures.mjs");
 await import("./embed/pages.mjs");
 await import("./embed/hostile.mjs");
 await import("./embed/offline.mjs");

@@ -9,10 +9,13 @@ const MOST = 1 << 20;
 
 const query = new URLSearchParams(location.search);
 const host = hostOrigin();
+/** A lesson that stands in the address, with its translations: its links carry it. */
+let draft = draftOf(location.hash);
 /** @type {any} */
 let state = { ready: false, busy: true, error: "", files: [] };
 const waiting = new Set();
-let said = { ready: false, error: "", step: -1, branch: -1, verdict: "", goals: /** @type {string[]} */ ([]), solved: false };
+let said = { ready: false, error: "", step: -1, branch: -1, verdict: "", goals: /** @type {string[]} */ ([]), solved: false, failed: false };
+let unapplied = false;
 let resume = false;
 let last = Promise.resolve();
 
@@ -31,8 +34,33 @@ function post(message) {
 
 const emit = (name, detail) => post({ type: "event", name, detail });
 
+/** `draft=…&de=…` of a fragment, without the moment that it leads to; empty where it is something else. */
+function draftOf(fragment) {
+  return fragment.match(/^#?(draft=[^&]*(?:&(?!at=)[^&]*)*)/)?.[1] ?? "";
+}
+
+/** It cannot start, or has stopped for good. */
+const failed = () => !state.ready && !state.busy && state.error !== "";
+
+/** The page around is told once; a figure that stands alone says it itself. */
+function fail() {
+  if (said.failed) return;
+  said.failed = true;
+  post({ type: "failed", message: state.error });
+  if (said.ready) return;
+  const text = document.createElement("p");
+  text.setAttribute("role", "alert");
+  text.style.cssText = "margin:0;padding:16px;font:14px/1.5 system-ui,sans-serif";
+  text.textContent = state.error;
+  document.body.replaceChildren(text);
+}
+
 /** What has changed becomes events. */
 function compare() {
+  if (failed()) {
+    error();
+    return fail();
+  }
   if (!state.ready) return error();
   if (!said.ready && !state.busy) {
     said.ready = true;
@@ -68,8 +96,15 @@ function error() {
   said.error = state.error;
 }
 
+/** What kubectl says of a manifest that was not taken is an error until one is taken. */
+function refusal() {
+  unapplied = state.error === "" && (state.apply?.exit ?? 0) !== 0;
+  if (unapplied) state.error = state.apply.output.trim() || `exit ${state.apply.exit}`;
+}
+
 window.kubestepNow = (text) => {
   state = JSON.parse(text);
+  refusal();
   compare();
   for (const check of [...waiting]) check();
 };
@@ -88,7 +123,11 @@ function until(condition) {
 }
 
 const ask = (...parts) => window.kubestepDo?.(parts.map((p) => String(p).replaceAll(PART, " ")).join(PART));
-const rests = () => until(() => state.ready && !state.busy);
+/** Until nothing is under way any more. A figure that has failed never gets there. */
+async function rests() {
+  await until(() => (state.ready && !state.busy) || failed());
+  if (failed()) throw new Error(state.error);
+}
 
 /** Asks for something, and gives the state when it is done. */
 async function act(...parts) {
@@ -107,10 +146,37 @@ const text = (value) => {
   return value;
 };
 
+/** As `act`; what was refused is told. */
+async function must(...parts) {
+  await act(...parts);
+  if (state.ended === "refused") throw new Error(state.refused);
+  return state;
+}
+
+/** kubectl's answer, once Kubernetes' descriptions, which some answers are made of, are there. */
+async function kubectl(line) {
+  await act("kubectl", /^kubectl\b/.test(line) ? line : `kubectl ${line}`);
+  const whole = until(() => !state.kubectl?.output.includes("descriptions are on their way"));
+  await Promise.race([whole, new Promise((done) => setTimeout(done, 20_000))]);
+  return state.kubectl ?? null;
+}
+
+/** The address of the shown moment. */
+async function link() {
+  await act("share");
+  await until(() => state.link);
+  const url = new URL("./", location.href);
+  const lang = query.get("lang");
+  if (lang) url.search = `?lang=${lang}`;
+  const fragment = state.scenario === "lesson:draft" && draft ? `${draft}&at=${state.link.fragment}` : state.link.fragment;
+  url.hash = fragment;
+  return { url: url.href, ...state.link, fragment };
+}
+
 /** What the page around may ask for. Each is done after the one before. */
 const METHODS = {
   getState: async () => state,
-  run: (question) => (question === undefined ? act("calm") : act("until", text(question))),
+  run: (question) => (question === undefined ? act("calm") : must("until", text(question))),
   step: () => act("step"),
   back: () => act("back"),
   forward: () => act("forward"),
@@ -119,22 +185,15 @@ const METHODS = {
   play: async () => (ask("play"), state),
   pause: () => act("pause"),
   apply: async (yaml) => (await act("apply", text(yaml))).apply ?? null,
-  kubectl: async (line) => {
-    const whole = text(line).trim();
-    return (await act("kubectl", /^kubectl\b/.test(whole) ? whole : `kubectl ${whole}`)).kubectl ?? null;
-  },
-  getLink: async () => {
-    await act("share");
-    await until(() => state.link);
-    const url = new URL("./", location.href);
-    url.hash = state.link.fragment;
-    return { url: url.href, ...state.link };
-  },
+  kubectl: (line) => kubectl(text(line).trim()),
+  getLink: link,
   predict: (index, answer) => (answer === null || answer === undefined ? act("predict", number(index)) : act("predict", number(index), text(answer))),
   hint: () => act("hint"),
   showMe: () => act("show"),
   open: async (fragment) => {
-    await act("open", text(fragment));
+    await must("open", text(fragment));
+    if (state.error && !unapplied) throw new Error(state.error);
+    draft = draftOf(fragment);
     return state;
   },
   setTheme: (theme) => act("theme", theme === "dark" ? "dark" : "light"),
@@ -146,7 +205,8 @@ function call({ id, method, args }) {
   const work = async () => {
     try {
       if (!known) throw new TypeError(`no method ${String(method).slice(0, 40)}`);
-      await until(() => said.ready || state.error);
+      await until(() => said.ready || failed());
+      if (failed()) throw new Error(state.error);
       post({ type: "result", id, ok: true, value: await METHODS[method](...(Array.isArray(args) ? args : [])) });
     } catch (problem) {
       post({ type: "result", id, ok: false, error: String(problem?.message ?? problem) });
@@ -187,3 +247,6 @@ document.addEventListener("click", async (event) => {
   const { url } = await METHODS.getLink();
   window.open(url, "_blank", "noopener");
 });
+
+// It can be heard from now on.
+post({ type: "alive" });

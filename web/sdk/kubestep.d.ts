@@ -1,10 +1,19 @@
-// Types of kubestep.js. What each thing is: docs/EMBEDDING.md.
+// Types of kubestep.js, beside it on the site. What each thing is: docs/EMBEDDING.md.
 
 /** The parts that a figure can show. */
 export type Part = "board" | "why" | "loops" | "steps" | "editor" | "terminal" | "verdict" | "timeline" | "lesson" | "registry";
 
-/** What a figure begins with. A plain string is taken for a link, the id of a lesson, or else for a manifest. */
-export type Source = string | { yaml: string } | { lesson: string } | { link: string } | { scenario: string } | { draft: string };
+/** A lesson that the site does not hold: its Markdown, and its translations by language. */
+export interface Draft {
+  draft: string;
+  translations?: Record<string, string>;
+}
+
+/**
+ * What a figure begins with. A plain string is taken for a link, the id of a lesson, the address of one (it ends in `.md`), or else for a manifest.
+ * `lesson` is the id of a lesson of the site, or the address of a Markdown file; beside that its translation (`name.de.md`) is looked for.
+ */
+export type Source = string | { yaml: string } | { lesson: string } | { link: string } | { scenario: string } | Draft;
 
 export interface FigureOptions {
   source?: Source;
@@ -17,7 +26,7 @@ export interface FigureOptions {
   /** When it is fetched: on a click, when it comes into sight (as usual), at once. */
   loading?: "click" | "lazy" | "eager";
   theme?: "light" | "dark" | "auto";
-  /** `"en"`, `"de"`. */
+  /** `"en"`, `"de"`. If not said: that of the page around (its next `lang`), English for one that is not known; without any, the browser's. */
   lang?: string;
   /** The step to show first; `"calm"` runs until calm. */
   step?: number | string;
@@ -79,7 +88,15 @@ export interface FigureState {
   playing: boolean;
   title: string;
   scenario: string;
+  /** Why it cannot start, a link cannot be opened, or kubectl's words about a manifest that was not taken; else empty. */
   error: string;
+  /**
+   * How the last act or run came to its end. `run()` ends `"calm"` or after an `"hour"`; `run(question)` when it is `"true"`, after an `"hour"` of the
+   * cluster's time, 10,000 `"steps"`, or when nothing is left that could move (`"quiet"`).
+   */
+  ended: "" | "finished" | "calm" | "true" | "hour" | "steps" | "quiet" | "interrupted" | "waits" | "refused";
+  /** Why it was refused. */
+  refused: string;
   step: number;
   last: number;
   branch: number;
@@ -113,17 +130,23 @@ export interface FigureEvents {
   error: { message: string };
 }
 
+/**
+ * Every promise is rejected where the figure cannot start: `error` says so first, the box shows why, and other figures go on.
+ */
 export interface Figure {
   /** The element that holds it. */
   readonly element: HTMLElement;
-  /** Until calm, or until a question is true: `pods -l app=web ready == 3`. */
+  /**
+   * Until calm, or until a question is true: `pods -l app=web ready == 3`. One that is not understood is rejected; `ended` of the state says whether it
+   * came true (`"true"`) or an hour of the cluster's time had passed (`"hour"`).
+   */
   run(question?: string): Promise<FigureState>;
   step(): Promise<FigureState>;
   back(): Promise<FigureState>;
   forward(): Promise<FigureState>;
-  /** Shows a step; one that is still to come is played to. */
+  /** Shows a step, by its number from 0 on; one that is still to come is played to. */
   seek(step: number): Promise<FigureState>;
-  /** So many virtual milliseconds. */
+  /** So many milliseconds of the cluster's time. */
   advance(millis: number): Promise<FigureState>;
   play(): Promise<FigureState>;
   pause(): Promise<FigureState>;
@@ -136,7 +159,7 @@ export interface Figure {
   hint(): Promise<FigureState>;
   /** The next step of the solution. */
   showMe(): Promise<FigureState>;
-  /** Opens another link's fragment in this figure. */
+  /** Opens another link's fragment in this figure: `1…`, `scenario=P05`. One that cannot be opened is rejected; what was shown stays. */
   open(fragment: string): Promise<FigureState>;
   setTheme(theme: "light" | "dark" | "auto"): Promise<unknown>;
   setTeacher(on: boolean): Promise<FigureState>;

@@ -12,7 +12,20 @@ const EVENTS = ["ready", "step", "verdict", "goal", "completed", "error"];
 const REST = 160;
 /** So long another figure waits for the one before it, at most. */
 const PATIENCE = 20_000;
-const WORDS = { en: ["Kubestep figure", "Run this figure"], de: ["Kubestep-Figur", "Figur starten"] };
+/** So long a frame that was fetched may be silent, and so long it may take to be fetched. */
+const SILENCE = 2_000;
+const FETCH = 60_000;
+/** What the box says by itself. */
+const WORDS = {
+  en: ["Kubestep figure", "Run this figure", "This figure cannot start."],
+  de: ["Kubestep-Figur", "Figur starten", "Diese Figur kann nicht starten."],
+};
+/** What options may be; others are passed over, and named on the console. */
+const PARTS = "board why loops steps editor terminal verdict timeline lesson registry".split(" ");
+const KNOWN = {
+  show: PARTS, controls: ["full", "few", "none"], loading: ["lazy", "click", "eager"], theme: ["light", "dark", "auto"], lang: Object.keys(WORDS),
+  step: [/^(\d+|calm)?$/], height: [/^(\d+|[\d.]+[a-z%]+|[a-z]+\(.*\))$/],
+};
 const TALL = 520;
 const HEIGHTS = [[559, 520], [Infinity, 420]];
 
@@ -49,6 +62,27 @@ async function rest() {
   }
 }
 
+/** Says which options are not known: they would be passed over in silence. */
+function warn(options) {
+  for (const [name, known] of Object.entries(KNOWN)) {
+    const value = options[name];
+    if (value === undefined || value === null || typeof value === "boolean") continue;
+    const parts = name === "show" ? (Array.isArray(value) ? value : String(value).split(/[\s,+]+/).filter(Boolean)) : [String(value)];
+    for (const part of parts) {
+      if (!known.some((k) => (k instanceof RegExp ? k.test(part) : k === part))) console.warn(`kubestep: ${name} "${part}" is not known${known[1] ? `; there are ${known.join(", ")}` : ""}`);
+    }
+  }
+}
+
+/** The language of the page around an element: the words of a figure are its words, too. */
+function spoken(element) {
+  const said = (element.closest("[lang]") ?? document.documentElement).lang.slice(0, 2).toLowerCase();
+  return said && (said in WORDS ? said : "en");
+}
+
+/** Whether a lesson is an address, not an id. */
+const isAddress = (text) => /^https?:|\.md$|\//.test(text ?? "");
+
 /**
  * What a source is, where that is not said: a link, the id of a lesson, else a manifest.
  * @param {string | Record<string, string>} source
@@ -56,8 +90,8 @@ async function rest() {
 function sourceOf(source) {
   if (source && typeof source === "object") return source;
   const text = String(source ?? "").trim();
-  if (/^#?1[A-Za-z0-9_-]{8,}$/.test(text) || /^https?:\/\/\S+$/.test(text)) return { link: text };
-  if (/^[a-z0-9]+(-[a-z0-9]+)+$/.test(text)) return { lesson: text };
+  if (/^#?1[A-Za-z0-9_-]{8,}$/.test(text) || /^https?:\/\/\S+$/.test(text) && !/\.md$/.test(text)) return { link: text };
+  if (/^[a-z0-9]+(-[a-z0-9]+)+$/.test(text) || /^\S+\.md$/.test(text)) return { lesson: text };
   return text ? { yaml: String(source) } : {};
 }
 
@@ -67,7 +101,7 @@ export function figureAddress(options = {}, site = SITE, host = "") {
   const url = new URL("./", site);
   const query = ["embed"];
   const add = (name, value) => query.push(`${name}=${encodeURIComponent(value)}`);
-  const show = Array.isArray(options.show) ? options.show.join(",") : options.show;
+  let show = Array.isArray(options.show) ? options.show.join(",") : options.show;
   let { step } = options;
   if (source.link !== undefined) {
     const link = new URL(source.link, new URL("./", site));
@@ -79,7 +113,11 @@ export function figureAddress(options = {}, site = SITE, host = "") {
   if (source.lesson !== undefined) add("lesson", source.lesson);
   if (source.scenario !== undefined) url.hash = `scenario=${source.scenario}`;
   if (source.yaml !== undefined) url.hash = `yaml=${encodeURIComponent(source.yaml)}`;
-  if (source.draft !== undefined) url.hash = `draft=${encodeURIComponent(source.draft)}`;
+  if (source.draft !== undefined) {
+    const others = Object.entries(source.translations ?? {}).map(([lang, text]) => `&${lang}=${encodeURIComponent(text)}`);
+    url.hash = `draft=${encodeURIComponent(source.draft)}${others.join("")}`;
+    show ||= "lesson,board,verdict,steps,timeline";
+  }
   if (show) add("show", show);
   if (options.controls) add("controls", options.controls === true ? "full" : options.controls);
   else if (options.controls === false) add("controls", "none");
@@ -107,16 +145,20 @@ class Figure {
   #ready;
   #isReady;
   #notReady;
+  #settled = false;
   #started = false;
   #destroyed = false;
   #visible = true;
-  #state = null;
+  #alive = false;
+  #failed = "";
+  #told = "";
 
   constructor(element, options) {
-    this.#options = { loading: "lazy", ...options };
+    this.#options = { loading: "lazy", ...options, lang: options.lang ?? spoken(element) };
+    warn(options);
     this.#site = new URL(options.site ?? SITE, document.baseURI).href;
     this.#ready = new Promise((yes, no) => { [this.#isReady, this.#notReady] = [yes, no]; });
-    this.#ready.catch(() => { /* told by every call that waits */ });
+    this.#ready.catch(() => { /* told by every call that waits */ }).then(() => { this.#settled = true; });
     this.#draw(element);
     this.#heard = (event) => this.#hear(event);
     addEventListener("message", this.#heard);
@@ -142,8 +184,10 @@ class Figure {
     const wide = element.clientWidth || 720;
     // A file or a lesson beside the board needs room for what is below it.
     const tall = /\b(editor|lesson)\b/.test(String(this.#options.show ?? ""));
-    const height = this.#options.height ?? (tall ? TALL : HEIGHTS.find(([most]) => wide <= most)[1]);
-    this.#box.style.height = typeof height === "number" ? `${height}px` : height;
+    const { height } = this.#options;
+    this.#box.style.height = `${tall ? TALL : HEIGHTS.find(([most]) => wide <= most)[1]}px`;
+    // What is no height leaves that.
+    if (height) this.#box.style.height = typeof height === "number" ? `${height}px` : height;
     this.#poster();
   }
 
@@ -199,11 +243,22 @@ class Figure {
         return;
       }
       this.#fetch(false);
-      await Promise.race([this.#ready.catch(() => {}), later(PATIENCE)]);
+      // One that cannot start, or was taken away, holds up no other.
+      for (let waited = 0; waited < PATIENCE && !this.#settled && this.#box.isConnected; waited += 50) await later(50);
     });
   }
 
-  #fetch(focus) {
+  async #fetch(focus) {
+    const source = sourceOf(this.#options.source);
+    if (isAddress(source.lesson)) {
+      this.#frame = {};
+      try {
+        this.#options.source = await fetched(source.lesson, this.#options.lang);
+      } catch (problem) {
+        return this.#fail(`${source.lesson}: ${problem.message}`);
+      }
+      if (this.#destroyed) return;
+    }
     const frame = document.createElement("iframe");
     // From the page's own origin it would protect neither from the other, and browsers warn of it.
     if (new URL(this.#site).origin !== location.origin) frame.setAttribute("sandbox", SANDBOX);
@@ -211,21 +266,50 @@ class Figure {
     const name = this.#word(0);
     frame.title = this.#options.title ? `${name}: ${this.#options.title}` : name;
     frame.src = figureAddress({ ...this.#options, theme: dark(this.#options.theme) ? "dark" : "light" }, this.#site, origin());
+    // What is loaded and says nothing is no figure of Kubestep.
+    const silent = () => { if (!this.#alive) this.#fail(`No Kubestep answers at ${this.#site}`); };
+    frame.onload = () => setTimeout(silent, SILENCE);
+    setTimeout(silent, FETCH);
     this.#frame = frame;
     this.#box.replaceChildren(frame);
     if (focus) frame.focus();
   }
 
+  /** It cannot start, or has come to its end: that is told to everybody who waits. */
+  #fail(message) {
+    if (this.#destroyed || this.#failed) return;
+    this.#failed = message;
+    if (!this.#settled) {
+      const text = document.createElement("p");
+      const words = document.createElement("strong");
+      words.textContent = this.#word(2);
+      text.append(words, ` ${message}`);
+      text.setAttribute("role", "alert");
+      text.className = "poster";
+      this.#box.replaceChildren(text);
+    }
+    this.#reject(new Error(message));
+    if (this.#told !== message) this.#tell("error", { message });
+  }
+
+  #reject(why) {
+    this.#notReady(why);
+    for (const { no } of this.#calls.values()) no(why);
+    this.#calls.clear();
+  }
+
   #post(message) {
-    this.#frame?.contentWindow?.postMessage({ kubestep: PROTOCOL, ...message }, new URL(this.#site).origin);
+    if (this.#alive) this.#frame?.contentWindow?.postMessage({ kubestep: PROTOCOL, ...message }, new URL(this.#site).origin);
   }
 
   #hear(event) {
     if (!this.#frame || event.source !== this.#frame.contentWindow || event.origin !== new URL(this.#site).origin) return;
     const message = event.data;
     if (typeof message !== "object" || message === null || message.kubestep !== PROTOCOL) return;
-    if (message.type === "ready") {
-      this.#state = message.state;
+    this.#alive = true;
+    if (message.type === "failed") {
+      this.#fail(String(message.message));
+    } else if (message.type === "ready") {
       this.#isReady(message.state);
       this.#post({ type: "visible", visible: this.#visible });
       this.#tell("ready", message.state);
@@ -240,12 +324,13 @@ class Figure {
   }
 
   #tell(name, detail) {
+    if (name === "error") this.#told = detail.message;
     for (const listener of [...this.#listeners.get(name)]) listener(detail);
   }
 
   /** Asks for something; a figure that was not started is started. */
   async #call(method, ...args) {
-    if (this.#destroyed) throw new Error("the figure was destroyed");
+    if (this.#destroyed || this.#failed) throw new Error(this.#failed || "the figure was destroyed");
     this.#begin(!this.#started);
     await this.#ready;
     const id = this.#next++;
@@ -291,10 +376,7 @@ class Figure {
     this.#destroyed = true;
     removeEventListener("message", this.#heard);
     this.#observer.disconnect();
-    const gone = new Error("the figure was destroyed");
-    this.#notReady(gone);
-    for (const { no } of this.#calls.values()) no(gone);
-    this.#calls.clear();
+    this.#reject(new Error("the figure was destroyed"));
     this.element?.remove();
     this.#frame = null;
   }
@@ -307,6 +389,19 @@ function dark(theme) {
 /** A page that was opened as a file has none: `null`. */
 function origin() {
   return location.origin && location.origin !== "file://" ? location.origin : "null";
+}
+
+/** A lesson that lies somewhere else: its text, and its translation if there is one beside it. */
+async function fetched(address, lang) {
+  const text = async (url) => {
+    const response = await fetch(new URL(url, document.baseURI));
+    if (!response.ok) throw new Error(`the server says ${response.status}`);
+    return response.text();
+  };
+  const draft = await text(address);
+  if (!lang || lang === "en") return { draft };
+  const other = await text(address.replace(/(\.md)?(?=[?#]|$)/, `.${lang}.md`)).catch(() => null);
+  return other === null ? { draft } : { draft, translations: { [lang]: other } };
 }
 
 /** Puts a figure into an element. */
@@ -366,7 +461,7 @@ export class KubestepFigure extends Base {
     this.style.display ||= "block";
     this.figure = createFigure(stage, {
       source, show: at("show"), controls: controls === "" ? "full" : controls, readonly: this.hasAttribute("readonly") && at("readonly") !== "false",
-      loading: at("loading") ?? "lazy", theme: at("theme"), lang: at("lang"), step: at("step"), poster: at("poster"), title: at("label"),
+      loading: at("loading") ?? "lazy", theme: at("theme"), lang: at("lang") ?? spoken(this), step: at("step"), poster: at("poster"), title: at("label"),
       teacher: at("teacher") !== "off", ...(height ? { height: /^\d+$/.test(height) ? Number(height) : height } : {}), ...(at("site") ? { site: at("site") } : {}),
     });
     for (const name of EVENTS) {

@@ -313,6 +313,8 @@ pub struct State {
     pub embed: Option<Rc<Embed>>,
     /// The manifest that came with the address, until its cluster is there.
     pub manifest: Option<Rc<str>>,
+    /// How the last act or run came to its end, and why it was refused: for the page around a figure.
+    pub ended: (&'static str, Rc<str>),
     /// A link to open again once its lesson's files are there.
     pub again: Option<Rc<str>>,
     /// Files that came with a link or scenario the person left have to be told from drafts: the drafts of before.

@@ -6,7 +6,7 @@ import { browser, Page } from "../page.mjs";
 
 export const SITE = process.env.KUBESTEP_URL;
 const FOLDER = new URL("./", import.meta.url);
-const TYPES = { html: "text/html; charset=utf-8", js: "text/javascript; charset=utf-8" };
+const TYPES = { html: "text/html; charset=utf-8", js: "text/javascript; charset=utf-8", md: "text/markdown; charset=utf-8" };
 
 const given = new Map();
 
@@ -25,7 +25,7 @@ export async function serve() {
     // Browsers ask for an icon that no page names.
     if (name === "favicon.ico") return void response.writeHead(204).end();
     try {
-      if (!/^[a-z-]+\.(html|js)$/.test(name)) throw new Error("no such page");
+      if (!/^[a-z-]+(\.de)?\.(html|js|md)$/.test(name)) throw new Error("no such page");
       const text = given.get(name) ?? await readFile(new URL(name, FOLDER), "utf8");
       response.writeHead(200, { "Content-Type": TYPES[name.split(".").at(-1)], "Cache-Control": "no-store" });
       response.end(text.replaceAll("{{SITE}}", SITE).replaceAll("{{OTHER}}", host("127.0.0.1")));

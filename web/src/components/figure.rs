@@ -35,6 +35,7 @@ pub(crate) fn Figure(props: &Props) -> Html {
             </header>
             <div class="banner-row">
                 { for state.banner.as_ref().map(|b| html! { <BannerRow banner={b.clone()} hello={state.hello.clone()} begun={state.loaded.scenario.clone()} now={now} /> }) }
+                if let Some(said) = refused(state) { <pre class="refused" role="alert">{said}</pre> }
             </div>
             <main class="main">
                 if shows(&["lesson", "editor"]) { <Desired state={state.clone()} /> }
@@ -44,4 +45,15 @@ pub(crate) fn Figure(props: &Props) -> Html {
             if timed { <TimePanel state={state.clone()} /> }
         </div>
     }
+}
+
+/// What kubectl said of a manifest that was not taken, where no part of the figure shows its answers.
+fn refused(state: &State) -> Option<String> {
+    let answers = state.shows("editor") || state.shows("lesson");
+    if answers && !state.readonly() {
+        return None;
+    }
+    let apply = state.frame.as_ref()?.head.apply.clone()?;
+    let said = || apply.output.iter().map(|c| c.text.as_str()).collect::<String>();
+    (apply.exit? != 0).then(said)
 }

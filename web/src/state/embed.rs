@@ -133,18 +133,31 @@ impl State {
             self.ask(Command::LoadScenario(EMPTY.into()), todo);
             return true;
         }
-        if let Some(text) = link.strip_prefix("draft=") {
-            self.open_draft(decoded(text), todo);
+        if link.starts_with("draft=") {
+            self.open_draft(link, todo);
             return true;
         }
         false
     }
 
-    fn open_draft(&mut self, text: String, todo: &mut Vec<Effect>) {
-        let sources = vec![Doc { name: format!("own/{DRAFT}.md"), text }];
+    /// `draft=LESSON&de=TRANSLATION&at=LINK`: only the first has to be there; the last is a moment of its run.
+    fn open_draft(&mut self, link: &str, todo: &mut Vec<Effect>) {
+        let mut load = Command::LoadLesson(DRAFT.into());
+        let mut sources = vec![];
+        for (name, text) in link.split('&').filter_map(|part| part.split_once('=')) {
+            let language = match name {
+                "at" => {
+                    load = Command::LoadLink(text.into());
+                    continue;
+                }
+                "draft" => String::new(),
+                other => format!(".{other}"),
+            };
+            sources.push(Doc { name: format!("own/{DRAFT}{language}.md"), text: decoded(text) });
+        }
         self.lesson_docs = Rc::new(sources.clone());
-        self.ask(Command::Lessons { sources, language: "en".into() }, todo);
-        self.ask(Command::LoadLesson(DRAFT.into()), todo);
+        self.ask(Command::Lessons { sources, language: self.ui.prefs.language.into() }, todo);
+        self.ask(load, todo);
     }
 
     /// A session was opened: the manifest of the address is put into it, and a figure goes to its moment.
@@ -222,7 +235,10 @@ impl State {
                 let files = self.docs();
                 self.ask(Command::Share { files }, todo);
             }
-            "open" => self.open_address(value, todo),
+            "open" => {
+                self.banner = None;
+                self.open_address(value, todo);
+            }
             "predict" => {
                 let index = value.parse().unwrap_or(0);
                 self.act(Command::Predict { index, answer: second.map(str::to_string) }, todo);
@@ -286,6 +302,48 @@ mod tests {
                 applied
             );
             assert_eq!(&*state.front().expect("a file").text, "kind: Pod");
+        }
+    }
+
+    #[test]
+    fn a_draft_brings_its_translation_and_a_moment_of_its_run() {
+        let mut state = running(vec![]);
+        state.ui.prefs.language = "de";
+        let asked = sent(&step(&mut state, Msg::Outside("open\u{1f}draft=a%26b&de=%C3%A4".into())));
+        let doc = |name: &str, text: &str| Doc { name: name.into(), text: text.into() };
+        let sources = vec![doc("own/draft.md", "a&b"), doc("own/draft.de.md", "ä")];
+        let lessons = Command::Lessons { sources, language: "de".into() };
+        assert_eq!(asked, [lessons, Command::LoadLesson(DRAFT.into())]);
+        let asked = sent(&step(&mut state, Msg::Outside("open\u{1f}draft=a&at=1xyz".into())));
+        assert_eq!(asked.last(), Some(&Command::LoadLink("1xyz".into())));
+    }
+
+    #[test]
+    fn a_figure_that_cannot_start_says_why_and_shows_nothing_else() {
+        for (query, why) in [("?embed&lesson=none", "there is no lesson none"), ("?embed", "No such scenario.")] {
+            let mut state = State::default();
+            step(&mut state, Msg::Stored(query.into(), None, Default::default()));
+            step(&mut state, Msg::Start(Prefs::default(), vec![], "#scenario=P99".into()));
+            step(&mut state, Msg::EngineReady);
+            if query.contains("lesson") {
+                state.link = None;
+            }
+            step(&mut state, Msg::Engine(vec![hello()]));
+            assert!(state.told_outside().contains("\"busy\":true"));
+            let asked = sent(&step(&mut state, Msg::Lesson(crate::state::LessonMsg::Course(vec![]))));
+            assert_eq!(asked, []);
+            let ids: Vec<_> = state.pending.iter().map(|(id, c)| (*id, c.clone())).collect();
+            for (id, command) in ids {
+                let stop = if matches!(command, Command::LoadScenario(_)) {
+                    Stop::Refused(Rich::words("No such scenario."))
+                } else {
+                    Stop::Refused(Rich::words("Nothing is loaded."))
+                };
+                step(&mut state, Msg::Engine(vec![Update::Done { id, stop, steps: 0 }]));
+            }
+            let told = state.told_outside();
+            assert!(told.contains(&format!("\"error\":\"{why}\"")), "{told}");
+            assert!(told.contains("\"ready\":false,\"busy\":false"), "{told}");
         }
     }
 

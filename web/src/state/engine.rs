@@ -164,8 +164,8 @@ impl State {
         }
         self.again = None;
         self.banner = Some(Rc::new(Banner::Link(why)));
-        if self.frame.is_none() {
-            // Nothing to keep: the page needs something to show.
+        if self.frame.is_none() && self.embed.is_none() {
+            // Nothing to keep: the page needs something to show. A figure would show what nobody has asked for.
             let first = self.hello.as_ref().and_then(|h| h.scenarios.first()).map(|s| s.id.clone());
             self.ask(Command::LoadScenario(first.unwrap_or_default()), todo);
         }
@@ -266,6 +266,9 @@ impl State {
             && matches!(command, Command::Restore { .. })
         {
             self.health = Health::Ready;
+        }
+        if is_act_or_run(&command) && !matches!(command, Command::Descriptions(_)) {
+            self.ended = ended(&stop);
         }
         self.say_stop(&command, &stop);
         match &command {
@@ -371,6 +374,22 @@ impl State {
             self.recomputed = Some(shared.hash == hash);
         }
     }
+}
+
+/// How something came to its end, in a word, and why it was refused.
+fn ended(stop: &Stop) -> (&'static str, Rc<str>) {
+    let word = match stop {
+        Stop::Finished => "finished",
+        Stop::Calm(_) => "calm",
+        Stop::Hour => "hour",
+        Stop::Steps => "steps",
+        Stop::Quiet => "quiet",
+        Stop::True(_) => "true",
+        Stop::Interrupted => "interrupted",
+        Stop::Waits => "waits",
+        Stop::Refused(why) => return ("refused", Rc::from(crate::words::said_plain(why, At(0)))),
+    };
+    (word, Rc::default())
 }
 
 /// Whether a sentence also tells of the time that has passed since: it was the last one when it was told.

@@ -99,15 +99,10 @@ impl State {
                 }
             }
             LessonMsg::Failed(why) => {
-                self.wanted = None;
-                self.again = None;
                 let words = Rich::words("The lessons cannot be fetched: ")
                     .then(Span::Code(why))
                     .then(Span::Words(".".into()));
-                self.banner = Some(Rc::new(Banner::Notice(Notice { words, warns: true })));
-                if self.frame.is_none() {
-                    self.load_wanted(todo);
-                }
+                self.no_lesson(Banner::Notice(Notice { words, warns: true }), todo);
             }
             LessonMsg::Start(id) => {
                 self.stop_playing(todo);
@@ -146,7 +141,18 @@ impl State {
         };
         match course.iter().find(|e| e.id == id) {
             Some(entry) => todo.push(Effect::FetchLesson(id, entry.files.clone())),
-            None => self.lessons(LessonMsg::Failed(format!("there is no lesson {id}")), todo),
+            None => self.no_lesson(Banner::Link(LinkRefused::Lesson(id)), todo),
+        }
+    }
+
+    /// A lesson cannot be had. The page shows something else beside the reason; a figure, whose page speaks of this
+    /// lesson, does not.
+    fn no_lesson(&mut self, why: Banner, todo: &mut Vec<Effect>) {
+        self.wanted = None;
+        self.again = None;
+        self.banner = Some(Rc::new(why));
+        if self.frame.is_none() && self.embed.is_none() {
+            self.load_wanted(todo);
         }
     }
 

@@ -90,11 +90,16 @@ impl State {
         // Not the word that something was drawn: it is sent with every picture.
         let waits = !(self.pending.is_empty() && self.queue.is_empty()) || self.again.is_some();
         out.truth("ready", self.frame.is_some() && self.open);
-        out.truth("busy", waits || self.wanted.is_some() || self.frame.is_none());
+        let error = self.error_told();
+        // Without a picture something is under way, unless it is said why there is none.
+        let starts = self.wanted.is_some() || self.frame.is_none() && error.is_empty();
+        out.truth("busy", waits || starts);
         out.truth("playing", self.playing);
         out.words("title", &self.loaded.title);
         out.words("scenario", &self.loaded.scenario);
-        self.health(&mut out);
+        out.words("error", &error);
+        out.words("ended", self.ended.0);
+        out.words("refused", &self.ended.1);
         if let Some(frame) = &self.frame {
             self.moment_told(frame, &mut out);
         }
@@ -110,9 +115,9 @@ impl State {
         out.0
     }
 
-    fn health(&self, out: &mut Json) {
+    fn error_told(&self) -> String {
         use super::Banner::*;
-        let words = match self.banner.as_deref() {
+        match self.banner.as_deref() {
             _ if self.health == Health::Gone => "the simulator cannot be started".to_string(),
             Some(Link(LinkRefused::Damaged { words, .. } | LinkRefused::TooLarge(words))) => words.clone(),
             Some(Link(LinkRefused::Newer { format, .. })) => {
@@ -121,9 +126,9 @@ impl State {
             Some(Link(LinkRefused::Lesson(id))) => format!("there is no lesson {id}"),
             Some(Dead(why)) => why.clone(),
             Some(Notice(n)) if n.warns => said_plain(&n.words, At(0)),
+            _ if self.frame.is_none() => self.ended.1.to_string(),
             _ => String::new(),
-        };
-        out.words("error", &words);
+        }
     }
 
     fn moment_told(&self, frame: &Frame, out: &mut Json) {
