@@ -124,7 +124,7 @@ test("a lesson can be read and stepped at 360 px", async () => {
 
 test("a lesson that is not there is said, and the page goes on", async () => {
   await visit(async (page) => {
-    await page.until("it is said", async () => /there is no lesson no-such/.test(await page.text(page.tab.locator(".banner"))));
+    await page.until("it is said", async () => /a lesson that is not here. no-such/.test(await page.text(page.tab.locator(".banner"))));
     assert.match(await page.text(page.verdict), /^Converged/);
   }, { fragment: "?lesson=no-such" });
 });

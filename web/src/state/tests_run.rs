@@ -120,7 +120,7 @@ fn a_lesson_that_cannot_be_fetched_is_said_and_the_page_opens_all_the_same() {
     step(&mut state, Msg::Engine(vec![hello()]));
     let todo = step(&mut state, Msg::Lesson(LessonMsg::Course(vec![entry("one", &[])])));
     assert_eq!(sent(&todo), [Command::LoadScenario("P01".into())]);
-    assert!(matches!(state.banner.as_deref(), Some(Banner::Notice(n)) if n.warns));
+    assert_eq!(state.banner.as_deref(), Some(&Banner::Link(LinkRefused::Lesson("gone".into()))));
 }
 
 #[test]
