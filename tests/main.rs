@@ -2,6 +2,7 @@
 
 mod blockers;
 mod cases;
+mod endings;
 mod fidelity;
 mod golden;
 mod hashes;
@@ -9,6 +10,7 @@ mod lessons;
 mod orders;
 mod races;
 mod rewind;
+mod rollouts;
 mod roundtrip;
 mod scheduling;
 mod sweep;

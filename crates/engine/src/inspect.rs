@@ -2,9 +2,11 @@
 
 mod attempts;
 mod audit;
+mod drift;
 mod events;
 mod history;
 mod pair;
+mod trace;
 mod why;
 mod yaml;
 

@@ -7,9 +7,11 @@
 //! count as one (`state`).
 
 pub mod bounds;
+pub mod endings;
 mod moves;
 pub mod promises;
 mod quiet;
+pub mod rollout;
 pub mod scheduling;
 mod small;
 mod state;

@@ -49,6 +49,26 @@ pub fn measure(object: &Object) -> Option<Measure> {
     }
 }
 
+/// How many there are of how many that are asked for, of an object that counts its pods; as its gap says it, and all where
+/// there is none.
+pub fn counts(object: &Object) -> Option<(i32, i32)> {
+    let want = match object {
+        Object::Deployment(d) => d.replicas(),
+        Object::ReplicaSet(set) => set.replicas(),
+        Object::Custom(custom) => return crate::whole::counts(object, custom),
+        _ => return None,
+    };
+    numbers(measure(object), want)
+}
+
+/// A gap in numbers; none of something that is to go.
+pub(crate) fn numbers(gap: Option<Measure>, want: i32) -> Option<(i32, i32)> {
+    match gap {
+        Some(gap) => Some((gap.have.parse().ok()?, gap.want.parse().ok()?)),
+        None => Some((want, want)),
+    }
+}
+
 /// Whether a pod that is not to go is not yet where it is to be.
 pub(crate) fn is_open(pod: &Pod) -> bool {
     pod.status.phase != "Succeeded" && !pod.is_ready()

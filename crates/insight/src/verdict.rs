@@ -110,7 +110,7 @@ pub fn unnoticed(world: &World) -> Option<std::sync::Arc<str>> {
     nodes
         .filter(|n| n.is_ready())
         .map(|n| &n.metadata.name)
-        .find(|name| crate::blocker::is_silent(world, name))
+        .find(|name| crate::waits::is_silent(world, name))
         .cloned()
 }
 

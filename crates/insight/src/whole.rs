@@ -2,8 +2,9 @@
 
 use crate::{
     Blocker, Measure, Refusal,
-    blocker::{Next, loop_fault, refused, worst},
+    blocker::Wait,
     look::pods_of,
+    next::{Next, loop_fault, refused, worst},
 };
 use kubestep_cluster::{World, loops};
 use kubestep_model::{
@@ -28,6 +29,19 @@ pub(crate) fn measure(object: &Object, custom: &Custom) -> Option<Measure> {
         "PodDisruptionBudget" => budget(custom),
         _ => None,
     }
+}
+
+/// How many there are of how many, of those that count their pods.
+pub(crate) fn counts(object: &Object, custom: &Custom) -> Option<(i32, i32)> {
+    let want = match custom.kind.name() {
+        "StatefulSet" => StatefulSet::read(object)?.spec.replicas.unwrap_or(1),
+        "DaemonSet" => DaemonSet::read(object)?.status.desired_number_scheduled,
+        "ReplicationController" => ReplicationController::read(object)?.spec.replicas.unwrap_or(1),
+        // One that has failed has no gap, and not what was asked for.
+        "Job" => return Job::read(object).map(|job| (job.status.succeeded, completions(&job))),
+        _ => return None,
+    };
+    crate::gap::numbers(crate::measure(object), want)
 }
 
 fn short(have: i32, want: i32) -> i64 {
@@ -188,12 +202,18 @@ fn pods(world: &World, object: &Object, kind: Kind) -> Next {
     {
         return Next::End(why);
     }
-    if let Some(why) = StatefulSet::read(object).and_then(|set| name_taken(world, &set)) {
-        return Next::End(why);
+    if kind == StatefulSet::KIND {
+        // Who is on the way out keeps its number, and nobody else gets it before it is gone.
+        if let Some(pod) = pods.iter().find(|p| p.metadata.is_terminating()) {
+            return Next::Object(kubestep_model::Resource::key(*pod));
+        }
+        if let Some(why) = StatefulSet::read(object).and_then(|set| name_taken(world, &set)) {
+            return Next::End(why);
+        }
     }
     let own = loops::ALL.iter().find(|c| c.own() == Some(kind)).map_or("", |c| c.name());
     let otherwise = match &job {
-        Some(job) if job.status.failed > 0 && active == 0 => Blocker::Time { what: "job-back-off" },
+        Some(job) if job.status.failed > 0 && active == 0 => Blocker::Time { what: Wait::JobBackOff },
         _ if active >= wanted(object) && wanted(object) > 0 => Blocker::Turn,
         _ => Blocker::NotObserved,
     };

@@ -26,6 +26,7 @@ pub mod vectors;
 pub mod workloads;
 
 pub use commands::{Following, following, makes, saves};
+pub use machines::drift::{Drift, drift};
 pub use shell::Shell;
 
 use kc::Kc;

@@ -2,6 +2,7 @@
 //! remembers in a state file what it made, an agent that replays a repository. They are Kubestep's own and as small as
 //! what they show; no product behaves as they do in all things.
 
+pub(crate) mod drift;
 mod gitops;
 mod order;
 mod statefile;

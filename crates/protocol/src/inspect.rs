@@ -106,6 +106,17 @@ pub struct Why {
     pub ends: Vec<End>,
     /// A pod's scheduling attempts, oldest first.
     pub attempts: Vec<Attempt>,
+    /// Of what counts its pods: how many were asked for and how many there were, oldest first.
+    pub trace: Vec<TracePoint>,
+}
+
+/// From a time on so many were asked for, and there were so many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct TracePoint {
+    pub at: At,
+    pub desired: u32,
+    pub observed: u32,
 }
 
 /// Lanes of silence.
@@ -139,6 +150,8 @@ pub struct Speaker {
 pub struct Quote {
     /// "Pod x2k4p · status.containerStatuses[0].state.waiting".
     pub source: Rich,
+    /// "written by the kubelet on node-3 15s ago".
+    pub by: Rich,
     /// Literally.
     pub text: String,
 }

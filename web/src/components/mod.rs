@@ -35,6 +35,7 @@ mod tabs;
 mod terminal;
 mod timeline;
 mod topbar;
+mod trace;
 mod verdict;
 mod why;
 

@@ -8,6 +8,7 @@ use super::rich::{rich, step_link};
 use super::scheduler;
 use super::speech;
 use super::tabs::when;
+use super::trace;
 use crate::state::{FileMsg, Msg, State};
 use crate::store::{Send, on};
 use crate::words::{t, tf, w, ws};
@@ -21,6 +22,7 @@ pub(crate) fn why(why: &Why, details: &Details, state: &State, now: At, send: &S
         { head(&why.head, now, send) }
         if !why.attempts.is_empty() { { scheduler::attempts(&why.attempts, state.ui.attempt, zero, now, send) } }
         if why.strip.len() > 1 { <section class="strip-of">{ strip(why) }</section> }
+        { trace::figure(&why.trace, details.gap.as_ref().map(|g| g.opened), now, zero) }
         { for why.speech.as_ref().map(|s| html! {
             <section><h3>{w("Who says so, and where")}</h3>{ speech::lanes(s, now, deadline) }{ for why.quote.as_ref().map(|q| quote(q, now, send)) }</section>
         }) }
@@ -107,7 +109,7 @@ fn strip(why: &Why) -> Html {
 
 /// Something Kubernetes says, with its place.
 pub(crate) fn quote(quote: &Quote, now: At, send: &Send) -> Html {
-    html! { <blockquote class="quote"><span class="quote-src">{ rich(&quote.source, now, send) }</span>{quote.text.clone()}</blockquote> }
+    html! { <blockquote class="quote"><span class="quote-src">{ rich(&quote.source, now, send) }<br />{ rich(&quote.by, now, send) }</span>{quote.text.clone()}</blockquote> }
 }
 
 fn chain(links: &[Link], now: At, zero: At, send: &Send) -> Html {

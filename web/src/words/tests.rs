@@ -175,3 +175,13 @@ fn a_sentence_keeps_what_is_no_word_in_its_place() {
     assert_eq!(table.sentence("Something nobody ever says."), None);
     assert_eq!(table.sentence("× 3"), None);
 }
+
+#[test]
+fn a_step_that_stands_in_a_title_is_told_in_the_language_too() {
+    let text = Rich(vec![Span::Step(3)]);
+    assert_eq!(super::said_plain(&text, At(0)), "step 3");
+    let table: &'static Table = Box::leak(Box::new(german()));
+    super::speak(Some(table));
+    assert_eq!(super::said_plain(&text, At(0)), "Schritt 3");
+    super::speak(None);
+}

@@ -70,6 +70,7 @@ fn row(session: &Session, kept: &Kept) -> Attempt {
         scores: names.into_iter().map(|n| (n.to_string(), 1)).collect(),
         scored: scored.collect(),
         quote: kept.message.as_ref().map(|text| kubestep_protocol::Quote {
+            by: super::why::written("kube-scheduler", session.at(kept.at)),
             source: Rich::words("Event FailedScheduling"),
             text: text.clone(),
         }),

@@ -10,7 +10,7 @@ use kubestep_cluster::{LogEntry, Record, What};
 use kubestep_insight::{Blocker, Said as Says, why as chain};
 use kubestep_model::arrange::Arrange;
 use kubestep_model::{Deployment, Event, Instant, Key, Kind, Object, Pod};
-use kubestep_protocol::{Link, Quote, Rich, Said, Span, Speaker, Speech, Who, Why, WhyHead};
+use kubestep_protocol::{At, Link, Quote, Rich, Said, Span, Speaker, Speech, Who, Why, WhyHead};
 use std::{sync::Arc, time::Duration};
 
 /// So many causes are told.
@@ -24,12 +24,14 @@ pub(super) fn why(session: &Session, object: &Object) -> Why {
     let links = chain(session.world(), &session.note().gaps, &key);
     let end = links.last().and_then(|l| l.blocker.clone().map(|b| (l.object.clone(), b)));
     let mut tab = Why { chain: causes(session, object, end.as_ref()), ..Why::default() };
+    tab.trace = super::trace::trace(session, object);
     if let Object::Pod(pod) = object {
         tab.attempts = attempts::attempts(session, &pod.metadata.uid);
     }
     let Some((at, what)) = end else {
         let idle = matches!(object, Object::Custom(c) if !kubestep_cluster::loops::acts_on(c.kind));
-        tab.head = if idle { WhyHead::NoLoop } else { WhyHead::Agreed };
+        let otherwise = if idle { WhyHead::NoLoop } else { WhyHead::Agreed };
+        tab.head = super::drift::head(session, object).unwrap_or(otherwise);
         return tab;
     };
     let since = links.first().and_then(|l| l.since);
@@ -44,7 +46,7 @@ pub(super) fn why(session: &Session, object: &Object) -> Why {
     tab.stops_at = blocker::stops_at(&at, &what).map(Into::into);
     tab.ends = blocker::ends(session, &what, Some(&key));
     tab.speech = speech(session, &key, &links.iter().map(|l| l.object.clone()).collect::<Vec<_>>());
-    tab.quote = links.iter().rev().find_map(|l| quote(&l.said));
+    tab.quote = links.iter().rev().find_map(|l| quote(session, l));
     tab
 }
 
@@ -79,18 +81,26 @@ fn brief(kind: Kind) -> String {
     }
 }
 
-fn quote(said: &Says) -> Option<Quote> {
-    match said {
+/// The words of one who says so: where they stand, and who wrote them.
+fn quote(session: &Session, link: &kubestep_insight::Link) -> Option<Quote> {
+    let (source, text) = match &link.said {
         Says::Field(key, path, value) => {
-            let source = Rich::words(format!("{} {} · {path}", key.kind, words::tail(&key.name)));
-            Some(Quote { source, text: value.clone() })
+            (format!("{} {} · {path}", key.kind, words::tail(&key.name)), value.clone())
         }
-        Says::Event(key, reason, message, _) => Some(Quote {
-            source: Rich::words(format!("Event {reason} about {} {}", key.kind, words::tail(&key.name))),
-            text: message.clone(),
-        }),
-        Says::Nobody => None,
-    }
+        Says::Event(key, reason, message) => {
+            (format!("Event {reason} about {} {}", key.kind, words::tail(&key.name)), message.clone())
+        }
+        Says::Nobody => return None,
+    };
+    let by = link.writer.as_ref().map_or_else(Rich::default, |(who, at)| written(who, session.at(*at)));
+    Some(Quote { source: Rich::words(source), by, text })
+}
+
+/// By whom, and when.
+pub(super) fn written(who: &str, at: At) -> Rich {
+    Rich::words(format!("written by {}, ", deed::writer(who)))
+        .then(Span::Since(at))
+        .then(Span::Words(" ago".into()))
 }
 
 /// Who could have spoken since the gap opened, and when they did.

@@ -2,7 +2,7 @@
 
 use super::{tail, who::long};
 use crate::session::{Session, object_ref};
-use kubestep_insight::{Blocker, Refusal};
+use kubestep_insight::{Blocker, Refusal, Wait};
 use kubestep_model::{Deployment, Key, Kind, Lease};
 use kubestep_protocol::{End, EndAct, ImageAct, NodeAct, Rich, Span};
 
@@ -95,7 +95,7 @@ pub(crate) fn because(at: &Key, blocker: &Blocker) -> Rich {
         Blocker::Probe { container } => {
             start.then(words(format!("the probe of container {container} does not succeed.")))
         }
-        Blocker::Time { what } => start.then(words(time(what))),
+        Blocker::Time { what } => start.then(words(time(*what))),
         Blocker::NodeSilent { node } => start.then(words(format!("{node} does not answer."))),
         Blocker::Finalizer { names } => start
             .then(object(at))
@@ -117,15 +117,14 @@ fn refused(how: Refusal) -> &'static str {
     }
 }
 
-fn time(what: &str) -> &'static str {
+fn time(what: Wait) -> &'static str {
     match what {
-        "pull-back-off" => "the next pull is still to come: it will succeed.",
-        "job-back-off" => "a pod failed, and the next one waits for its back-off.",
-        "throttled" => "the registry throttles: it answers some pulls only, whoever asks.",
-        "retry" => "what it was refused for is mended; the next try is still to come.",
-        "min-ready" => "its pods have not been ready for long enough.",
-        "grace" => "its time to end is not over.",
-        _ => "its time has not come.",
+        Wait::PullBackOff => "the next pull is still to come: it will succeed.",
+        Wait::JobBackOff => "a pod failed, and the next one waits for its back-off.",
+        Wait::Throttled => "the registry throttles: it answers some pulls only, whoever asks.",
+        Wait::Retry => "what it was refused for is mended; the next try is still to come.",
+        Wait::MinReady => "its pods have not been ready for long enough.",
+        Wait::Grace => "its time to end is not over.",
     }
 }
 
@@ -249,7 +248,7 @@ pub(crate) fn head(session: &Session, at: &Key, blocker: &Blocker) -> Rich {
         }
         Blocker::Paused => blocked("a person").then(words("it is paused, and its loop keeps still.")),
         Blocker::Finalizer { names } => blocked("a finalizer").then(Span::Code(names.join(", "))),
-        Blocker::Time { what } => Rich::words(format!("Waiting: {}", time(what))),
+        Blocker::Time { what } => Rich::words(format!("Waiting: {}", time(*what))),
         Blocker::NotObserved | Blocker::Turn | Blocker::UnderWay => Rich::words("Under way: ")
             .then(Span::Object(object_ref(at), format!("{} {}", at.kind, tail(&at.name))))
             .then(words(" comes next.")),

@@ -87,6 +87,15 @@ fn subject(agent: &str) -> String {
     }
 }
 
+/// Who wrote something, inside of a sentence.
+pub(crate) fn writer(agent: &str) -> String {
+    match agent {
+        "kubectl" => "you".into(),
+        "order" | "declare" | "statefile" => format!("you, with {agent}"),
+        _ => subject(agent).replacen("The ", "the ", 1),
+    }
+}
+
 pub(crate) fn of_record(session: &Session, record: &Record) -> Rich {
     match &record.what {
         What::Act { text } if text.starts_with("kubectl") => {

@@ -4,7 +4,7 @@ use kubestep_cluster::{ProcessId, Record, What, World};
 use kubestep_protocol::Who;
 
 /// Every loop has one name on the page: what its code calls it, and what a sentence does.
-const NAMES: [(&str, &str); 28] = [
+const NAMES: [(&str, &str); 29] = [
     ("cronjob", "CronJob controller"),
     ("daemonset", "DaemonSet controller"),
     ("daemon-set", "DaemonSet controller"),
@@ -22,6 +22,7 @@ const NAMES: [(&str, &str); 28] = [
     ("node", "node controller"),
     ("node-ipam", "node address controller"),
     ("node-lifecycle", "node controller"),
+    ("persistentvolume", "volume binder"),
     ("persistentvolume-binder", "volume binder"),
     ("persistent-volume-binder", "volume binder"),
     ("podgc", "pod garbage collector"),

@@ -5,7 +5,7 @@ use crate::page::{Page, object};
 use kubestep_protocol::{Body, Command, ImageAct, LoopState, Stop, Tab, VerdictKind, WhyHead};
 
 /// What Why says of an object at its top, as plain words.
-fn why(page: &mut Page, kind: &str, name: &str) -> String {
+pub(crate) fn why(page: &mut Page, kind: &str, name: &str) -> String {
     let now = page.frame().head.now;
     match page.select(kind, name, Tab::Why).body {
         Body::Why(why) => match &why.head {
@@ -16,17 +16,17 @@ fn why(page: &mut Page, kind: &str, name: &str) -> String {
     }
 }
 
-fn seconds(page: &mut Page, seconds: u64) {
+pub(crate) fn seconds(page: &mut Page, seconds: u64) {
     page.send(Command::Advance { millis: seconds * 1000 });
 }
 
-fn typed(page: &mut Page, line: &str) -> String {
+pub(crate) fn typed(page: &mut Page, line: &str) -> String {
     page.kubectl(line);
     page.terminal().0
 }
 
 /// Scenario, Deployment, what Why says at its top after the first file was applied.
-const STALLS: [(&str, &str, &str); 8] = [
+pub(crate) const STALLS: [(&str, &str, &str); 8] = [
     ("P05", "checkout", "Blocked by the registry: it has no checkout:1.9.2"),
     ("P04", "reports", "Blocked by a quota: "),
     ("P04-probe", "cart", "Blocked by a probe: app runs"),
@@ -53,59 +53,6 @@ fn each_stuck_rollout_is_explained() {
         let since = head.contains("So for 1m") || head.contains("So for 2m");
         assert!(since || (flickers && head.contains("So for ")), "{id}: since when: {head}");
     }
-}
-
-/// Which loop (the strip, and where it stops), waiting for what (the head), since when, and who says so.
-fn says_all(page: &mut Page, kind: &str, name: &str, words: &str, spoken: bool) {
-    let now = page.frame().head.now;
-    let Body::Why(why) = page.select(kind, name, Tab::Why).body else { panic!("no Why") };
-    let WhyHead::Blocked(head) = &why.head else { panic!("{name}: {:?}", why.head) };
-    let head = head.plain(now);
-    assert!(head.contains(words) && head.contains("So for "), "{name}: {head}");
-    assert!(why.strip.len() > 2, "{name}: no loop is named: {:?}", why.strip);
-    let lanes = why.speech.as_ref().map_or(0, |s| s.lanes.len());
-    assert!(lanes > 0, "{name}: nobody could have spoken");
-    assert_eq!(why.quote.is_some(), spoken, "{name}: {:?}", why.quote);
-    // What a word in the manifest would mend has no button.
-    let button = ["registry", "Insufficient", "is stopped"].iter().any(|w| words.contains(w));
-    assert!(!button || !why.ends.is_empty(), "{name}: nothing would end it");
-    assert!(!why.chain.is_empty(), "{name}: no way back to a keystroke");
-}
-
-#[test]
-fn each_stall_names_the_loop_what_it_waits_for_since_when_and_who_says_so() {
-    for (id, name, words) in STALLS {
-        let mut page = Page::open(id);
-        page.apply(page.doc());
-        seconds(&mut page, 300);
-        says_all(&mut page, "Deployment", name, words, true);
-    }
-    let mut page = Page::open("P04-claim");
-    page.apply(page.doc());
-    seconds(&mut page, 300);
-    says_all(&mut page, "Deployment", "archive", "fast-disks", true);
-    let mut page = Page::open("P21");
-    page.apply(page.doc());
-    seconds(&mut page, 300);
-    says_all(&mut page, "Deployment", "relay", "controller manager is stopped", false);
-    let mut page = Page::open("P22");
-    seconds(&mut page, 300);
-    says_all(&mut page, "Deployment", "mail", "mail:1.O", true);
-}
-
-#[test]
-fn five_kinds_wait_for_a_dead_node_each_in_its_way() {
-    let mut page = Page::open("P09");
-    page.send(Command::Node(kubestep_protocol::NodeAct::Stop("node-1".into())));
-    seconds(&mut page, 60);
-    for (kind, name) in [("Deployment", "web"), ("StatefulSet", "db"), ("DaemonSet", "agent")] {
-        let head = why(&mut page, kind, name);
-        let on_it =
-            page.frame().pods.iter().any(|p| p.object.name.starts_with(name) && head.contains("node-1"));
-        assert!(on_it || head == "Agreed", "{kind} {name}: {head}");
-    }
-    let head = why(&mut page, "DaemonSet", "agent");
-    assert!(head.contains("node-1"), "{head}");
 }
 
 #[test]

@@ -14,3 +14,4 @@ mod places;
 mod random;
 mod roundtrip;
 mod scenarios;
+mod stalls;

@@ -24,8 +24,8 @@ fn the_list_is_what_can_be_started() {
         let loaded = page.loaded.clone().expect("loaded");
         assert_eq!(loaded.title, scenario.title);
         assert!(!loaded.opening.is_empty() && !loaded.files.is_empty());
-        // Two begin with a gap: that of a tag that is not there.
-        let open = matches!(scenario.id.as_str(), "P07-registry" | "P22");
+        // Some begin with a gap: a tag that is not there, or pods that a scheduler has only begun to place.
+        let open = matches!(scenario.id.as_str(), "P07-registry" | "P22" | "P21-answer" | "P21-victim");
         assert_eq!(page.verdict() != VerdictKind::Converged, open, "{}", scenario.id);
         assert!(page.frame().head.quiet || page.frame().head.moment.step > 0);
         let hash = page.hash();

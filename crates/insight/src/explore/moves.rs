@@ -10,6 +10,8 @@ use std::time::Duration;
 
 /// See `waits_shortly`.
 const SHORTLY: Duration = Duration::from_secs(2);
+/// Who gathers for longer: the namespace controller lets the API server's caches learn that a namespace ends.
+const LONGER: (&str, Duration) = ("namespace", Duration::from_secs(5));
 
 /// Moves that count: not the clock's, unless nothing else is left and a key waits for its next try. `crashes`: whether
 /// there may still be some.
@@ -29,7 +31,7 @@ pub(super) fn moves(world: &World, reader: &Reader, crashes: bool) -> Vec<Move> 
         Step::Wake(_, controller) => world
             .loops()
             .nth(*controller)
-            .is_some_and(|(_, l)| l.queue.delayed().any(|(k, at)| waits_shortly(world, l, k, *at))),
+            .is_some_and(|(c, l)| l.queue.delayed().any(|(k, at)| waits_shortly(world, c.name(), l, k, *at))),
         Step::Timer(_, TimerName::Scheduler(Timer::Backoff)) => true,
         _ => false,
     };
@@ -38,8 +40,9 @@ pub(super) fn moves(world: &World, reader: &Reader, crashes: bool) -> Vec<Move> 
 
 /// Whether a key waits for its next try, or for less than the time that controllers gather changes for. A deadline or
 /// a look from time to time is no move.
-pub(super) fn waits_shortly(world: &World, state: &Loop, key: &Key, at: Instant) -> bool {
-    !key.name.is_empty() && (state.queue.failures(key) > 0 || at.since(world.now()) <= SHORTLY)
+pub(super) fn waits_shortly(world: &World, name: &str, state: &Loop, key: &Key, at: Instant) -> bool {
+    let shortly = if name == LONGER.0 { LONGER.1 } else { SHORTLY };
+    !key.name.is_empty() && (state.queue.failures(key) > 0 || at.since(world.now()) <= shortly)
 }
 
 fn counts(step: &Step, reader: &Reader) -> bool {

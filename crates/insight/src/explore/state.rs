@@ -87,8 +87,11 @@ impl Reader {
             text.add(&scheduler.essence());
         }
         for (program, state) in world.loops().filter(|(_, l)| !l.stopped) {
-            let failed =
-                state.queue.delayed().filter(|(k, at)| waits_shortly(world, state, k, **at)).map(|(k, _)| k);
+            let failed = state
+                .queue
+                .delayed()
+                .filter(|(k, at)| waits_shortly(world, program.name(), state, k, **at))
+                .map(|(k, _)| k);
             text.add(&state.queue.ready().collect::<Vec<_>>());
             text.add(&state.queue.dirty().collect::<Vec<_>>());
             text.add(&failed.collect::<Vec<_>>());

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::{collections::BTreeMap, time::Duration};
 
 /// Stands for a repository on some server.
-const REPOSITORY: &str = "repository";
+pub(super) const REPOSITORY: &str = "repository";
 /// What the agent made, so that it knows what to prune.
 const INVENTORY: &str = "gitops-inventory";
 const SUSPENDED: &str = "gitops/suspended";
@@ -76,13 +76,18 @@ fn agent(kc: &mut Kc<'_>, every: Duration) -> Flow<i32> {
     Err(kc.again(every))
 }
 
+/// Whether the agent was told to keep still.
+pub(super) fn is_suspended(repository: &Object) -> bool {
+    repository.meta().annotations.get(SUSPENDED).is_some_and(|v| &**v == "true")
+}
+
 fn round(kc: &mut Kc<'_>) -> Flow<Result<(), Status>> {
     let (repository, inventory) = (notes_key(kc, REPOSITORY), notes_key(kc, INVENTORY));
     let there = match kc.get(repository)? {
         Ok(object) => object,
         Err(status) => return Ok(Err(status)),
     };
-    if there.meta().annotations.get(SUSPENDED).is_some_and(|v| &**v == "true") {
+    if is_suspended(&there) {
         return Ok(Ok(()));
     }
     let read = read_texts(kc, &notes_of(&there))?;

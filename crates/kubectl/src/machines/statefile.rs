@@ -12,7 +12,7 @@ use crate::{
 use kubestep_model::{Key, Object, Status};
 use std::collections::BTreeMap;
 
-const STATE: &str = "statefile";
+pub(super) const STATE: &str = "statefile";
 const USAGE: &str = "statefile plan, statefile apply or statefile destroy; -f FILE for one file, else all";
 
 /// What is to be done about one object.
