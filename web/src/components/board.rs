@@ -290,13 +290,17 @@ fn own(row: &Row, line: &Line, around: &Around<'_>) -> Html {
         Life::Terminating => format!("{} {}", said(&row.tag), t("terminating")).trim().to_string(),
         Life::Gone => t("deleted").into(),
     };
+    let space = &row.object.namespace;
+    // Two of one name are told apart; what is owned lies where its owner lies.
+    let elsewhere = line.depth == 1 && !matches!(space.as_str(), "" | "default");
+    let place = elsewhere.then(|| format!(" · {space}"));
     let (focus, choose) = (around.send.clone(), Msg::Select(row.object.clone()));
     html! {
         <div class={classes!("own", line.more.then_some("more"), touched.then_some("is-touched"))} role="treeitem" id={dom_id(item)}
             aria-level={line.depth.to_string()} aria-expanded={expanded} aria-selected={selected.to_string()}
             tabindex={if around.tab == Some(item) { "0" } else { "-1" }} data-depth={line.depth.to_string()}
             onfocus={Callback::from(move |_| focus.emit(Msg::Focused(item)))} onclick={on(around.send, choose.clone())} onkeydown={enter(around.send, choose)}>
-            <div class="kind"><span>{row.object.kind.clone()}</span><span class="tag cut" title={tag.clone()}>{tag.clone()}</span>
+            <div class="kind"><span>{row.object.kind.clone()}{ place }</span><span class="tag cut" title={tag.clone()}>{tag.clone()}</span>
                 if line.folded { <span class="tag">{w("▸ folded")}</span> }</div>
             <div class="name" title={row.object.name.clone()}>{row.object.name.clone()}</div>
             { measures(row, around) }

@@ -101,7 +101,11 @@ fn pod_menu(pod: &Pod) -> Html {
     entries.push(Entry::of("Crash its container", "it ends with exit code 1", act(PodAct::Crash(None, 1))));
     entries.push(Entry::of("Readiness probe: fails", "from now on", act(PodAct::Probe(Some(false)))));
     entries.push(Entry::of("Readiness probe: succeeds", "from now on", act(PodAct::Probe(Some(true)))));
-    entries.push(Entry::of("Requests to its app: many", "1 core, shared by its siblings", act(PodAct::Load(1000))));
+    entries.push(Entry::of(
+        "Requests to its app: many",
+        "1 core, shared by its siblings",
+        act(PodAct::Load(1000)),
+    ));
     entries.push(Entry::of("Requests to its app: few", "0.1 cores, shared", act(PodAct::Load(100))));
     html! { <Menu name={pod.suffix.clone()} key_name={format!("pod-{}", pod.id.0)} entries={entries} /> }
 }
