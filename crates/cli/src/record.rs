@@ -1,10 +1,12 @@
 //! `kubestep record`: plays a session script and writes a recording in the format of the golden ones.
 
 mod collect;
+mod draws;
 mod normalise;
 mod write;
 
 use collect::Collector;
+use draws::Draws;
 use kubestep_kubectl::docs;
 use kubestep_lessons::{
     player::{Pace, PacedLine, Player},
@@ -89,7 +91,10 @@ fn record_with(
     pace: Option<&Pace>,
     descriptions: Option<&Descriptions>,
 ) -> (String, Vec<String>) {
-    let mut player = Player::new(script, seed, Collector::default(), pace);
+    let nodes = pace.map(|pace| pace.nodes.clone()).unwrap_or_default();
+    let mut collector = Collector::default();
+    collector.draws = Draws::of(nodes);
+    let mut player = Player::new(script, seed, collector, pace);
     let world = player.world.clone();
     player.observer.begin(&world);
     player.play(script);
@@ -114,7 +119,8 @@ pub fn pace(golden: &Value) -> Option<Pace> {
         took: span(&s["took"]),
         command: s["command"].as_str().unwrap_or_default().into(),
     };
-    Some(Pace { first: first_moment(golden), lines: golden["steps"].as_array()?.iter().map(line).collect() })
+    let lines = golden["steps"].as_array()?.iter().map(line).collect();
+    Some(Pace { first: first_moment(golden), lines, nodes: draws::nodes(golden) })
 }
 
 /// When a recording began, which only a CronJob's Job tells: its name ends in the minute of its schedule, and an annotation says

@@ -70,6 +70,12 @@ impl World {
     pub fn process(&self, id: &ProcessId) -> Option<&Process> {
         self.processes.get(id).map(|p| &**p)
     }
+    /// Passes over what a process would draw next for a purpose.
+    pub fn redraw(&mut self, id: &ProcessId, purpose: &'static str) {
+        if let Some(process) = self.processes.get_mut(id) {
+            Arc::make_mut(process).dice.bits(purpose);
+        }
+    }
     /// The machines by node name.
     pub fn machines(&self) -> impl Iterator<Item = (&Arc<str>, &Machine)> {
         self.machines.iter().map(|(n, m)| (n, &**m))

@@ -2,7 +2,7 @@
 
 use crate::faults::fault;
 use crate::script::{Script, ScriptAct, ScriptStep};
-use kubestep_cluster::{Act, ClientId, Latencies, NodeAct, Record, Settings, Start, World};
+use kubestep_cluster::{Act, ClientId, Latencies, NodeAct, Record, Settings, Start, Step, World};
 use kubestep_insight::Gaps;
 use kubestep_kubectl::{Kubectl, Shell};
 use kubestep_model::{Instant, Kind, Node, client::Stream};
@@ -39,6 +39,8 @@ pub struct Pace {
     pub first: Option<Instant>,
     /// Its lines, in the order of their records.
     pub lines: Vec<PacedLine>,
+    /// The nodes that pods were bound to, one after the other: by the pod's name, or by what its name was drawn from.
+    pub nodes: BTreeMap<String, Vec<String>>,
 }
 
 /// When one line of a recording began, how long it took, and what it said.
@@ -52,6 +54,10 @@ pub struct PacedLine {
 
 /// Sees every step of the world while a script is played.
 pub trait Observer {
+    /// Makes a step: as the world does it, unless something else is known of what it draws.
+    fn make(&mut self, world: &mut World, step: &Step) -> Record {
+        world.advance(step)
+    }
     /// After each step.
     fn see(&mut self, world: &World, record: &Record);
     /// When an object last changed (events, leases and heartbeats do not count).
@@ -153,7 +159,7 @@ impl<'a, O: Observer> Player<'a, O> {
     /// One step of the world.
     fn advance(&mut self) -> bool {
         let Some((_, step)) = self.world.next() else { return false };
-        let record = self.world.advance(&step);
+        let record = self.observer.make(&mut self.world, &step);
         self.observer.see(&self.world, &record);
         true
     }

@@ -58,7 +58,7 @@ fn kinds(view: &View<'_>) -> BTreeMap<String, i64> {
     let mut kinds = BTreeMap::new();
     for call in &view.recording.calls {
         let nodes = view.reader.dictionary.all_nodes();
-        let who = view.reader.read(&call.who, About { at: None, nodes: &nodes }).skeleton;
+        let who = view.reader.read(&call.who, About { at: None, step: None, nodes: &nodes }).skeleton;
         let slash = if call.subresource.is_empty() { "" } else { "/" };
         let of =
             if call.verb == "deletecollection" { format!(" of {}", call.namespace) } else { String::new() };
@@ -102,7 +102,7 @@ fn books(view: &View<'_>) -> BTreeMap<String, i64> {
 
 fn called(view: &View<'_>, call: &Call) -> Ident {
     let nodes = Default::default();
-    let name = view.reader.read(&call.name, About { at: None, nodes: &nodes }).skeleton;
+    let name = view.reader.read(&call.name, About { at: None, step: None, nodes: &nodes }).skeleton;
     Ident { kind: call.resource.clone(), namespace: call.namespace.clone(), name }
 }
 

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::equals::Equals;
+use super::reader::About;
 use super::recording::{Ident, Life, Recording};
 use super::table::{Allow, May};
 
@@ -171,11 +173,11 @@ impl Dictionary {
         self.put(base, &format!("pod-range({})", ident.name), false);
     }
 
-    /// What a word stands for; none: for itself. `nodes` are those of the pods that the text is about.
+    /// What a word stands for; none: for itself. `about` says where it stands.
     pub(super) fn look_up(
         &self,
         word: &str,
-        nodes: &BTreeSet<String>,
+        about: About<'_>,
         equals: &Equals,
         allow: Allow,
     ) -> Option<Word> {
@@ -187,8 +189,8 @@ impl Dictionary {
                 Some(node) => (node.as_str(), "address-of:"),
                 None => (word, ""),
             };
-            if nodes.contains(node)
-                && let Some(class) = equals.class(node)
+            if about.nodes.contains(node)
+                && let Some(class) = equals.class(node, about.step)
             {
                 return Some(Word { text: format!("{what}{class}"), drawn: false });
             }
@@ -237,61 +239,4 @@ fn numbered(word: &str, allow: Allow) -> Option<Word> {
 /// Whether the server drew the object's name.
 pub(super) fn drawn_name(life: &Life) -> bool {
     life.values("metadata.generateName").next().is_some()
-}
-
-/// Which nodes may stand for one another.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Equals {
-    classes: BTreeMap<String, String>,
-}
-
-impl Equals {
-    /// Nodes are equal if no step changes one of them by name, and their objects, as far as they are recorded, have
-    /// the same size, labels and taints.
-    pub(super) fn of(golden: &Recording) -> Self {
-        let placed = golden.lives.iter().filter(|(ident, _)| ident.kind == "Pod");
-        let mut nodes: BTreeSet<String> = placed
-            .flat_map(|(_, life)| life.values("spec.nodeName"))
-            .map(|node| node.trim_matches('"').to_owned())
-            .collect();
-        nodes.extend(
-            golden.finals.keys().filter(|ident| ident.kind == "Node").map(|ident| ident.name.clone()),
-        );
-        let mut alike: BTreeMap<Vec<String>, Vec<String>> = BTreeMap::new();
-        for node in nodes {
-            alike.entry(traits(golden, &node)).or_default().push(node);
-        }
-        let classes = alike.into_values().filter(|class| class.len() > 1);
-        Equals {
-            classes: classes
-                .flat_map(|class| class.clone().into_iter().map(move |n| (n, class.join("|"))))
-                .collect(),
-        }
-    }
-
-    fn class(&self, node: &str) -> Option<&str> {
-        self.classes.get(node).map(String::as_str)
-    }
-}
-
-/// What tells a node from others.
-fn traits(golden: &Recording, node: &str) -> Vec<String> {
-    let changes = |command: &str| {
-        let changing = ["cordon", "uncordon", "drain", "taint", "label", "delete", "patch", "annotate"];
-        command.starts_with("node ") || command.split(' ').nth(1).is_some_and(|verb| changing.contains(&verb))
-    };
-    let words =
-        |command: &str| command.split(|c: char| !c.is_alphanumeric() && c != '-').any(|word| word == node);
-    let mut traits = Vec::new();
-    if golden.steps.iter().any(|step| changes(&step.command) && words(&step.command)) {
-        traits.push(node.to_owned());
-    }
-    let ident = Ident { kind: "Node".to_owned(), namespace: String::new(), name: node.to_owned() };
-    for (path, value) in golden.finals.get(&ident).into_iter().flatten() {
-        let tells = ["metadata.labels.", "spec.taints", "spec.unschedulable", "status.capacity."];
-        if tells.iter().any(|prefix| path.starts_with(prefix)) && !path.ends_with("hostname") {
-            traits.push(format!("{path}={value}"));
-        }
-    }
-    traits
 }

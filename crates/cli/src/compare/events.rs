@@ -101,7 +101,7 @@ fn read(view: &View<'_>) -> BTreeMap<String, Counts> {
 fn key(view: &View<'_>, event: &Event) -> String {
     let named = words(&event.regarding).chain(words(&event.message));
     let nodes = view.reader.dictionary.nodes_of(named);
-    let read = |text: &str| view.reader.read(text, About { at: None, nodes: &nodes }).skeleton;
+    let read = |text: &str| view.reader.read(text, About { at: None, step: None, nodes: &nodes }).skeleton;
     let message = read(&event.message);
     let namespace =
         if event.namespace == "default" { String::new() } else { format!("{} ", event.namespace) };

@@ -66,7 +66,7 @@ fn leaf(view: &View<'_>, path: &str, value: &str, nodes: &BTreeSet<String>) -> (
     if path.contains('[') {
         nodes.extend(view.reader.dictionary.nodes_of(words(path)));
     }
-    let about = About { at: None, nodes: &nodes };
+    let about = About { at: None, step: None, nodes: &nodes };
     (view.reader.read(path, about).skeleton, view.reader.read(value, about))
 }
 

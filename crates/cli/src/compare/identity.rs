@@ -8,7 +8,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::assign::assign;
 use super::clock::Clock;
-use super::dictionary::{Dictionary, Equals, Label};
+use super::dictionary::{Dictionary, Label};
+use super::equals::{self, Equals};
 use super::reader::{About, Reader};
 use super::recording::{Ident, Life, Recording};
 use super::table::{Allow, May};
@@ -17,10 +18,14 @@ use super::table::{Allow, May};
 pub(super) type Pairing = BTreeMap<Ident, Ident>;
 
 pub(super) fn pair(golden: &Recording, ours: &Recording, clock: &Clock, allow: Allow) -> Pairing {
+    let drawn = |ident: &Ident| {
+        let one_of_many = |recording| equals::volume(recording, ident).is_some();
+        allow.has(May::EqualVolume) && one_of_many(ours) && one_of_many(golden)
+    };
     let mut pairing: Pairing = ours
         .lives
         .keys()
-        .filter(|ident| golden.lives.contains_key(*ident))
+        .filter(|ident| golden.lives.contains_key(*ident) && !drawn(ident))
         .map(|i| (i.clone(), i.clone()))
         .collect();
     if !allow.has(May::Suffix) {
@@ -97,8 +102,10 @@ fn family(
     if let Some(generate) = life.values("metadata.generateName").next() {
         return whose(generate.trim_matches('"').to_owned());
     }
-    let claim = life.values("spec.claimRef.name").next().filter(|_| ident.name.starts_with("pvc-"))?;
-    whose(claim.to_owned())
+    if ident.name.starts_with("pvc-") {
+        return whose(life.values("spec.claimRef.name").next()?.to_owned());
+    }
+    whose(equals::volume(recording, ident)?)
 }
 
 /// The first owner an object has had.
@@ -143,7 +150,7 @@ impl<'a> Side<'a> {
     }
 
     fn masked(&self, text: &str) -> String {
-        self.reader.read(text, About { at: None, nodes: &self.nodes }).skeleton
+        self.reader.read(text, About { at: None, step: None, nodes: &self.nodes }).skeleton
     }
 
     fn features(&self, ident: &Ident) -> Features {

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::clock::{Clock, Time, age, moment, pull_time};
-use super::dictionary::{Dictionary, Equals};
+use super::dictionary::Dictionary;
+use super::equals::Equals;
 use super::table::{Allow, May};
 
 /// A text whose drawn words are replaced, and the moments that stood in it.
@@ -21,6 +22,11 @@ impl Text {
 
     pub(super) fn same(&self, other: &Text) -> bool {
         self.skeleton == other.skeleton && near(&self.times, &other.times)
+    }
+
+    /// Each moment in it may lie this much further apart.
+    pub(super) fn loosen(&mut self, seconds: f64) {
+        self.times.iter_mut().for_each(|time| time.coarse = time.coarse.max(seconds));
     }
 
     pub(super) fn append(&mut self, other: Text) {
@@ -68,6 +74,8 @@ pub(super) struct Reader {
 pub(super) struct About<'a> {
     /// When it was printed, if it was: ages count back from there.
     pub(super) at: Option<f64>,
+    /// By which step; none: by none, or it does not matter.
+    pub(super) step: Option<i64>,
     /// The nodes of the pods that it is about.
     pub(super) nodes: &'a BTreeSet<String>,
 }
@@ -100,7 +108,7 @@ impl Reader {
                 continue;
             }
             let word = words(rest).next().unwrap_or(rest);
-            match self.dictionary.look_up(word, about.nodes, &self.equals, self.allow) {
+            match self.dictionary.look_up(word, about, &self.equals, self.allow) {
                 Some(found) => {
                     out.skeleton.push_str(&found.text);
                     out.drawn |= found.drawn;

@@ -62,6 +62,7 @@ pub(super) struct Change {
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Event {
+    pub(super) at: f64,
     pub(super) namespace: String,
     pub(super) regarding: String,
     pub(super) kind: String,
@@ -148,6 +149,7 @@ fn step(value: &Value) -> Step {
 
 fn event(value: &Value) -> Event {
     Event {
+        at: at(value),
         namespace: text(value, "namespace"),
         regarding: text(value, "regarding"),
         kind: text(value, "type"),

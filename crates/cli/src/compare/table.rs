@@ -13,8 +13,10 @@ pub(super) enum May {
     Address,
     ContainerId,
     EqualNode,
+    EqualVolume,
     Moment,
     Age,
+    Jitter,
     PullTime,
     Order,
     Repeats,
@@ -79,9 +81,15 @@ pub(super) const TABLE: &[Row] = &[
     },
     Row {
         may: May::EqualNode,
-        what: "which of equal nodes: same size, labels and taints, and no step changes one by name",
+        what: "which of equal nodes: same size, labels and taints, and no step so far changes one by name",
         because: "the scheduler draws among nodes with equal scores",
         pair: "s02-typo-undo",
+    },
+    Row {
+        may: May::EqualVolume,
+        what: "which of equal volumes, that no claim and no step names: each is paired with the one of the same claim",
+        because: "of volumes of the same size a claim gets the first of a Go map",
+        pair: "s17-statefulset",
     },
     Row {
         may: May::Moment,
@@ -93,6 +101,13 @@ pub(super) const TABLE: &[Row] = &[
         may: May::Age,
         what: "an age in a table, within the same tolerance and the unit that the age is printed in",
         because: "an age is the command's moment minus the object's",
+        pair: "s01-missing-tag",
+    },
+    Row {
+        may: May::Jitter,
+        what: "when an event of a container in back-off came again, by a third of the time since it first came",
+        because: "a kubelet makes each wait longer by up to half, by chance; so of two equal rows of waits one may take \
+                  a third less than the other",
         pair: "s01-missing-tag",
     },
     Row {

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::grid::{Grid, cells, unordered};
+use super::jitter;
 use super::printed::contradictions;
 use super::reader::{About, Text, duration, words};
 use super::recording::Step;
@@ -25,8 +26,9 @@ pub(super) fn told(view: &View<'_>, step: &Step) -> Told {
     let mut told = Told { exit: step.exit, matched: step.matched, ..Told::default() };
     told.contradictions = contradictions(view.recording, step);
     let nodes = view.reader.dictionary.nodes_of(words(&step.command));
-    told.command = view.reader.read(&step.command, About { at: None, nodes: &nodes });
-    let mut page = Page { view, step, told: &mut told };
+    told.command =
+        view.reader.read(&step.command, About { at: None, step: Some(step.number), nodes: &nodes });
+    let mut page = Page { view, step, told: &mut told, name: String::new() };
     page.take(&step.stdout, "");
     page.take(&step.stderr, "stderr: ");
     told
@@ -36,6 +38,8 @@ struct Page<'a, 'b> {
     view: &'a View<'b>,
     step: &'a Step,
     told: &'a mut Told,
+    /// Of the object that is being described.
+    name: String,
 }
 
 impl Page<'_, '_> {
@@ -45,6 +49,9 @@ impl Page<'_, '_> {
         let mut i = 0;
         while i < lines.len() {
             let line = lines[i];
+            if let Some(name) = line.strip_prefix("Name:") {
+                self.name = name.trim().to_owned();
+            }
             if i == 0 || starts_block(line) {
                 block = self.nodes_of_block(&lines[i..]);
             }
@@ -95,16 +102,20 @@ impl Page<'_, '_> {
         self.told.lines.push(title);
         for row in &rows {
             let nodes = self.view.reader.dictionary.nodes_of(row.iter().flat_map(|cell| words(cell)));
-            let about = About { at: Some(self.step.at), nodes: &nodes };
+            let about = About { at: Some(self.step.at), step: Some(self.step.number), nodes: &nodes };
             let mut read = Text::plain(mark);
-            read.append(grid.read(row, &self.view.reader, about));
+            let mut cells = grid.read(row, &self.view.reader, about);
+            if self.view.reader.allow.has(May::Jitter) {
+                cells.loosen(jitter::of(self.view.recording, self.step, &self.name, grid, row));
+            }
+            read.append(cells);
             self.told.lines.push(read);
         }
         rows.len() + 1
     }
 
     fn line(&self, line: &str, nodes: &BTreeSet<String>) -> Text {
-        let about = About { at: Some(self.step.at), nodes };
+        let about = About { at: Some(self.step.at), step: Some(self.step.number), nodes };
         let reader = &self.view.reader;
         let mut out = Text::plain(&line[..line.len() - line.trim_start().len()]);
         let bare = self.step.command.contains("--no-headers");

@@ -4,7 +4,8 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::clock::Clock;
-use super::dictionary::{Dictionary, Equals, Label, drawn_name};
+use super::dictionary::{Dictionary, Label, drawn_name};
+use super::equals::Equals;
 use super::facts::Facts;
 use super::identity::{self, Pairing};
 use super::objects::Seen;

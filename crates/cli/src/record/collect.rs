@@ -1,6 +1,7 @@
 //! What a recording holds of a run: changes, events and calls, in order.
 
-use kubestep_cluster::{Audit, LogEntry, Record, World};
+use super::draws::Draws;
+use kubestep_cluster::{Audit, LogEntry, Record, Step, World};
 use kubestep_lessons::player::Observer;
 use kubestep_model::{Instant, Key, Kind, Node, Object};
 use std::collections::BTreeSet;
@@ -35,6 +36,8 @@ pub(crate) struct Collector {
     pub calls: Vec<Audit>,
     /// What was there before the script.
     pub before: BTreeSet<Key>,
+    /// What the recording whose pace is kept has drawn.
+    pub draws: Draws,
     last_revision: u64,
     last_change: Instant,
 }
@@ -59,6 +62,10 @@ pub(crate) fn skipped(key: &Key) -> bool {
 }
 
 impl Observer for Collector {
+    fn make(&mut self, world: &mut World, step: &Step) -> Record {
+        self.draws.make(world, step)
+    }
+
     fn see(&mut self, world: &World, _record: &Record) {
         for audit in world.audit() {
             let silent = matches!(audit.verb, "get" | "list" | "watch")

@@ -1,7 +1,10 @@
 //! What the kubelet knows about containers: the state at the last relist of the runtime.
 //! Upstream: pkg/kubelet/pleg, GenericPLEG with on-demand relists.
 
-use super::{Cx, Kubelet, Timer, Uid, worker::Activity};
+use super::{
+    Cx, Kubelet, Timer, Uid,
+    worker::{Activity, Stage},
+};
 use kubestep_control::{Order, RuntimePod, RuntimeState};
 use kubestep_model::Instant;
 use kubestep_model::arrange::Arrange;
@@ -17,22 +20,23 @@ pub(super) struct Cached {
 
 /// What happened to a pod between two relists.
 struct Found {
-    worth_a_sync: bool,
+    /// How many events that are worth a sync.
+    events: usize,
     /// Names of containers that ended.
     died: Vec<Arc<str>>,
 }
 
 fn compare(old: Option<&RuntimePod>, new: &RuntimePod) -> Found {
-    let mut found = Found { worth_a_sync: false, died: vec![] };
+    let mut found = Found { events: 0, died: vec![] };
     let ready =
         |pod: Option<&RuntimePod>| pod.and_then(|p| p.sandbox.as_ref()).map(|s| (s.id.clone(), s.ready));
-    found.worth_a_sync |= ready(old) != ready(Some(new));
+    found.events += usize::from(ready(old) != ready(Some(new)));
     for (id, container) in &new.containers {
         let before = old.and_then(|o| o.containers.get(id)).map(|c| c.state);
         if before == Some(container.state) {
             continue;
         }
-        found.worth_a_sync |= container.state != RuntimeState::Created;
+        found.events += usize::from(container.state != RuntimeState::Created);
         if container.state == RuntimeState::Exited {
             found.died.push(container.name.clone());
         }
@@ -106,7 +110,13 @@ impl Kubelet {
         for name in &found.died {
             self.remove_old_runs(cx, uid, name);
         }
-        if found.worth_a_sync {
+        if found.events > 0 {
+            self.update(cx, uid);
+        }
+        // Each event is an update of its own: one more sync, once the runtime was looked at again. Without a death it
+        // would find all as it was.
+        let syncing = self.workers.get(uid).is_some_and(|worker| worker.stage == Stage::Syncing);
+        if found.events > 1 && !found.died.is_empty() && syncing {
             self.update(cx, uid);
         }
     }

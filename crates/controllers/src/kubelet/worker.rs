@@ -264,7 +264,8 @@ impl Kubelet {
     pub(super) fn run(&mut self, cx: &mut Cx<'_>, uid: &Uid) {
         self.waiting.remove(uid);
         let Some(worker) = self.worker(uid) else { return };
-        worker.pending = false;
+        // What the relist that was awaited has found as well is another update, once this sync has ended.
+        worker.pending &= worker.stage == Stage::Syncing;
         worker.activity = Activity::Idle;
         match worker.stage {
             Stage::Syncing => self.sync_pod(cx, uid),

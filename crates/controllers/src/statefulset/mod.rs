@@ -2,7 +2,7 @@
 //!
 //! Upstream: pkg/controller/statefulset (v1.37): stateful_set.go, stateful_set_control.go, stateful_pod_control.go,
 //! stateful_set_utils.go. Left out: metrics; in a burst (`podManagementPolicy: Parallel`) requests of one batch are
-//! asked one after the other.
+//! asked one after the other, the last one's first.
 
 mod claims;
 mod identity;

@@ -130,8 +130,8 @@ fn run_phases(
     })
 }
 
-/// Each in turn until one says stop; or, in a burst, all, in batches of 1, 2, 4 … until one fails.
-/// Upstream: runForAll, slowStartBatch.
+/// Each in turn until one says stop; or, in a burst, all, in batches of 1, 2, 4 … until one fails. Each of a batch is a
+/// goroutine: the one that is started last is the first to run, as a rule. Upstream: runForAll, slowStartBatch.
 fn run_for_all<'a, T>(
     cx: &mut Cx<'a>,
     items: &[T],
@@ -142,7 +142,8 @@ fn run_for_all<'a, T>(
     while !rest.is_empty() {
         let (now, later) = rest.split_at(batch.min(rest.len()));
         let mut errors = Vec::new();
-        for item in now {
+        let (others, last) = now.split_at(now.len().saturating_sub(1));
+        for item in last.iter().chain(others) {
             match turn(cx, item) {
                 Ok(true) if monotonic => return Ok((true, None)),
                 Ok(_) => {}

@@ -83,7 +83,7 @@ fn who_is_made_and_who_goes() {
         (json!({}), &[(0, "ready"), (2, "ready")], "+db-1"),
         (json!({}), &[(0, "leaving"), (1, "ready")], ""),
         (json!({}), &[(0, "failed"), (1, "ready"), (2, "ready")], "-db-0"),
-        (parallel.clone(), &[], "+db-0 +db-1 +db-2"),
+        (parallel.clone(), &[], "+db-0 +db-2 +db-1"),
         (parallel.clone(), &[(1, "pending")], "+db-0 +db-2"),
         (two.clone(), &[(0, "ready"), (1, "ready"), (2, "ready")], "-db-2"),
         (two.clone(), &[(0, "ready"), (1, "ready"), (2, "pending")], "-db-2"),
