@@ -185,8 +185,7 @@ test("a draft shows its text, in its translation, and its links carry it", async
     await scene.tab.getByRole("heading", { name: "Einer mehr" }).waitFor();
     await tab.evaluate(() => window.figure.kubectl("scale deployment web --replicas=3"));
     const link = await tab.evaluate(() => window.figure.getLink());
-    const { pages } = { pages: tab.context() };
-    const other = await pages.newPage();
+    const other = await tab.context().newPage();
     await other.goto(link.url);
     await other.getByRole("heading", { name: "Einer mehr" }).waitFor();
     await other.getByText(/scale deployment web --replicas=3/).first().waitFor();
@@ -211,7 +210,7 @@ test("a lesson that lies elsewhere is shown by its address, its translation by t
     const [state] = await heard(tab, "ready");
     assert.equal(state.lesson.goals[0].text, "Drei sind bereit.");
     await figure(tab, "theirs").tab.getByRole("heading", { name: "Einer mehr" }).waitFor();
-    assert.equal(await tab.locator("iframe").getAttribute("title"), "Kubestep figure: theirs");
+    assert.equal(await tab.locator("iframe").getAttribute("title"), "Kubestep-Figur: theirs");
   });
 });
 

@@ -58,7 +58,7 @@ export async function read(name, work, { width = 1000, height = 900, dark = fals
 
 /** The figure with this title, with the page's parts by role and name. */
 export function figure(tab, title) {
-  const inside = tab.frameLocator(`iframe[title="Kubestep figure${title ? `: ${title}` : ""}"]`);
+  const inside = tab.frameLocator(title ? `iframe[title$=": ${title}"]` : 'iframe[title="Kubestep figure"]');
   return new Figure(tab, inside);
 }
 
