@@ -132,3 +132,80 @@ fn a_new_lesson_passes_its_check() {
     }
     std::fs::remove_dir_all(&folder).expect("removed");
 }
+
+#[test]
+fn a_folder_is_looked_at_as_a_whole() {
+    let folder = std::env::temp_dir().join(format!("kubestep-shelf-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let lesson = |args: &[&str]| {
+        let args: Vec<String> = args.iter().map(ToString::to_string).collect();
+        kubestep_cli::lesson::main(&args)
+    };
+    let all = folder.display().to_string();
+    let mine = folder.join("mine.md").display().to_string();
+    assert_eq!(lesson(&["new", &mine]), 0);
+    assert_eq!(lesson(&["check", &all]), 0);
+    let text = std::fs::read(&mine).expect("the lesson");
+    let unmet = String::from_utf8_lossy(&text).replace("minutes: 3", "needs: [nobody]");
+    let latin = [&b"---\ntitle: f\xfcr\n---\n"[..], &text].concat();
+    for (name, bytes) in [
+        ("2-mine.md", &text),
+        ("orphan.de.md", &text),
+        ("mine.xx.md", &text),
+        ("LESSON.MD", &text),
+        ("latin.md", &latin),
+        ("unmet.md", &unmet.into_bytes()),
+    ] {
+        let stray = folder.join(name);
+        std::fs::write(&stray, bytes).expect("written");
+        assert_eq!(lesson(&["check", "--lang", "", &all]), 1, "{name}");
+        assert_eq!(lesson(&["check", &mine]), i32::from(name == "2-mine.md"), "the others are not {name}");
+        std::fs::remove_file(stray).expect("removed");
+    }
+    assert_eq!(
+        lesson(&["check", &folder.join("mine.de.md").display().to_string()]),
+        0,
+        "its original is meant"
+    );
+    for (args, code) in [
+        (&["check", "--lang", "klingon", &mine][..], 2),
+        (&["check", "--lang", "DE", &mine], 2),
+        (&["check", "--help"], 0),
+        (&["new", "--help"], 0),
+        (&["new", "new.de.md"], 2),
+        (
+            &[
+                "play",
+                &mine,
+                "--solution",
+                "--ask",
+                "deployment hello ready == 3",
+                "--ask",
+                "kubectl get pods",
+            ],
+            0,
+        ),
+        (&["play", &mine, "--ask", "podz ready"], 2),
+        (&["play"], 2),
+    ] {
+        assert_eq!(lesson(args), code, "{args:?}");
+    }
+    std::fs::remove_dir_all(&folder).expect("removed");
+}
+
+/// Where a lesson's start leads, and its solution.
+#[test]
+fn an_author_looks_at_the_world_of_a_lesson() {
+    let shelf =
+        Shelf::open(&root().join("docs/examples/the-question-at-the-wrong-door.md")).expect("the example");
+    let lines =
+        ["pods -l app=shop ready == 2", "deployment shop reason Progressing", "kubectl get deployment shop"];
+    let look = |solved: bool| {
+        let lines = lines.map(String::from);
+        kubestep_lessons::look::look(&shelf.lessons[0], &shelf.sources, solved, 0, &lines).expect("played")
+    };
+    let before = look(false);
+    assert!(before.contains("> pods -l app=shop ready == 2\nno; it is `0`"), "{before}");
+    assert!(before.contains("ProgressDeadlineExceeded") && before.contains("shop   0/2"), "{before}");
+    assert!(look(true).contains("shop   2/2"));
+}

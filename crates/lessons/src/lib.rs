@@ -4,6 +4,7 @@ pub mod ask;
 pub mod check;
 pub mod faults;
 pub mod lesson;
+pub mod look;
 pub mod player;
 pub mod predict;
 pub mod question;

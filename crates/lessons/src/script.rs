@@ -184,7 +184,10 @@ fn read_step(value: &Value) -> Result<ScriptStep, String> {
 }
 
 fn read_act(key: &str, body: &Value) -> Result<ScriptAct, String> {
-    let number = || body.as_f64().ok_or(format!("{key}: seconds as a number"));
+    let number = || {
+        let seconds = body.as_f64().filter(|s| *s >= 0.0);
+        seconds.ok_or(format!("{key}: seconds as a number from 0 on"))
+    };
     Ok(match key {
         "kubectl" => ScriptAct::Kubectl(vec![body.as_str().ok_or("kubectl: a line")?.into()]),
         "show" => ScriptAct::Kubectl(serde_json::from_value(body.clone()).map_err(|e| format!("show: {e}"))?),

@@ -12,7 +12,11 @@ pub(super) fn main(args: &[String]) -> Result<i32, String> {
         [folder, flag, out] if flag == "-o" => (folder, Some(out)),
         _ => return Err("usage: kubestep lesson index FOLDER [-o OUT.json]".into()),
     };
-    let text = index(&Shelf::open(Path::new(folder))?)?;
+    let shelf = Shelf::open(Path::new(folder))?;
+    if let Some((file, why)) = shelf.unread.first() {
+        return Err(format!("{file}: {why}"));
+    }
+    let text = index(&shelf)?;
     match out {
         None => print!("{text}"),
         Some(out) => std::fs::write(out, text).map_err(|e| format!("{out}: {e}"))?,

@@ -10,6 +10,13 @@ pub(super) fn write(path: &str) -> Result<i32, String> {
     let Some(stem) = path.strip_suffix(".md").filter(|s| !s.is_empty()) else {
         return Err(format!("{path}: a lesson is a file that ends in .md"));
     };
+    let file = stem.rsplit(['/', std::path::MAIN_SEPARATOR]).next().unwrap_or(stem);
+    if file.contains('.') {
+        let plain = file.split('.').next().unwrap_or(file);
+        return Err(format!(
+            "{path}: a lesson's own name has no full stop; write {plain}.md, its translation is made, too"
+        ));
+    }
     for (name, text) in [(path.to_string(), LESSON), (format!("{stem}.de.md"), GERMAN)] {
         if Path::new(&name).exists() {
             return Err(format!("{name} is there already; nothing was written over"));

@@ -2,7 +2,7 @@
 
 use crate::{ask::ask, lesson::Lesson, stage::Files};
 use kubestep_cluster::{Record, World, loops::ALL};
-use kubestep_model::{Kind, Object, client::Stream, schema};
+use kubestep_model::{Kind, Labels, Object, client::Stream, schema, text::Selector};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -20,6 +20,8 @@ const MORE: [&str; 5] = [
 pub(super) struct Corpus {
     words: BTreeSet<String>,
     objects: BTreeSet<(String, String)>,
+    /// The labels of pods.
+    pods: Vec<Labels>,
     /// How many commands were taken in.
     commands: u64,
 }
@@ -82,6 +84,9 @@ impl Corpus {
     fn object(&mut self, object: &Object) {
         let meta = object.meta();
         self.objects.insert((object.kind().name().to_string(), meta.name.to_string()));
+        if object.kind() == Kind::Pod && !self.pods.contains(&meta.labels) {
+            self.pods.push(meta.labels.clone());
+        }
         self.value(&object.to_value());
     }
 
@@ -113,6 +118,29 @@ impl Corpus {
     /// Whether an object of this kind and name ever was.
     pub(super) fn has_object(&self, kind: &str, name: &str) -> bool {
         self.objects.contains(&(kind.to_string(), name.to_string()))
+    }
+
+    /// Whether some pod ever had such labels.
+    pub(super) fn has_pod(&self, labels: &Selector) -> bool {
+        self.pods.iter().any(|p| labels.matches(p))
+    }
+
+    /// The first path of a text that begins with `spec` or `status` and that no kind of the lesson has.
+    pub(super) fn strange_path<'t>(&self, text: &'t str) -> Option<&'t str> {
+        words(text).find(|path| {
+            let mut steps = path.split('.');
+            let (Some(part @ ("spec" | "status")), Some(field)) = (steps.next(), steps.next()) else {
+                return false;
+            };
+            let has = |kind: &Kind| {
+                schema::beside(&kind.api_version(), kind.name(), &format!("{part}.{field}")).contains(&field)
+            };
+            // What a definition of one's own has stands in no schema.
+            let own = self.objects.iter().any(|(kind, _)| kind == "CustomResourceDefinition");
+            !own && !Kind::all()
+                .filter(|k| self.objects.iter().any(|(kind, _)| kind == k.name()))
+                .any(|k| has(&k))
+        })
     }
 
     /// The first word of a text that never stood anywhere.

@@ -5,7 +5,9 @@
 //! translation is complete.
 
 mod corpus;
+mod steps;
 mod texts;
+mod unwritten;
 
 use crate::{
     lesson::{Lesson, Mood, Prediction, Problem, Source},
@@ -18,6 +20,7 @@ use kubestep_cluster::{Record, World};
 use kubestep_insight::Gaps;
 use kubestep_model::arrange::Arrange;
 use std::time::Duration;
+pub use unwritten::unwritten;
 
 /// How long doing nothing is tried where hints wait for the clock, and where not.
 const IDLE: Duration = Duration::from_secs(15 * 60);
@@ -44,7 +47,11 @@ pub fn check(path: &str, sources: &[Source], languages: &[&str]) -> Report {
     };
     let mut report = Report { title: lesson.title.clone(), ..Report::default() };
     let mut corpus = Corpus::of(&lesson);
-    Checking { lesson: &lesson, report: &mut report, corpus: &mut corpus }.run();
+    if !(Checking { lesson: &lesson, report: &mut report, corpus: &mut corpus }.run()) {
+        // Nothing that is said after this would be of the lesson that is meant.
+        return report;
+    }
+    steps::check(&lesson, &corpus, &mut report.problems);
     texts::check(&lesson, &corpus, &mut report.problems);
     for language in languages {
         match Lesson::read(path, sources, language) {
@@ -81,17 +88,18 @@ impl Checking<'_> {
         self.report.problems.push(Problem { path, line, text, remedy: remedy.into() });
     }
 
-    fn run(&mut self) {
-        let begin = self.begin();
+    /// Whether it could be begun at all.
+    fn run(&mut self) -> bool {
+        let Some(begin) = self.begin() else { return false };
         let mut seen = begin.watch.clone();
         self.idle(&begin, &mut seen);
         self.solve(&begin, &mut seen);
-        for wrong in &self.lesson.wrong {
+        for (wrong, line) in self.lesson.wrong.iter().zip(&self.lesson.lines.wrong) {
             let (end, _) = self.play(&begin, wrong, &mut vec![]);
             let end = self.wait(end, self.hold());
             if end.watch.solved.is_some() {
                 let remedy = "Make the goals stricter, or take the wrong way out.";
-                self.problem(0, "A wrong way meets the goals.".into(), remedy);
+                self.problem(*line, "This wrong way meets the goals.".into(), remedy);
             }
             merge(&mut seen, &end.watch);
         }
@@ -107,6 +115,7 @@ impl Checking<'_> {
                 self.problem(hint.line, "This hint cannot be reached.".into(), remedy);
             }
         }
+        true
     }
 
     /// The longest that a goal has to hold.
@@ -114,19 +123,26 @@ impl Checking<'_> {
         self.lesson.goals.iter().map(|g| g.hold).max().unwrap_or_default() + Duration::from_secs(2)
     }
 
-    fn begin(&mut self) -> At {
+    /// What the learner begins with; `None` where it cannot be played.
+    fn begin(&mut self) -> Option<At> {
         let world = World::boot(&self.lesson.start_world());
         let gaps = Gaps::begin(&world);
         self.corpus.store(&world);
         let watch = Watch::begin(self.lesson, &world, &gaps);
         let at = At { world, gaps, files: self.lesson.files.clone(), watch };
         let (mut at, failed) = self.play(&at, &self.lesson.start, &mut vec![]);
-        for why in failed {
-            self.problem(0, format!("The start cannot be played: {why}."), "Mend the block start.");
+        if let Some(why) = failed.into_iter().next() {
+            let line = self.lesson.lines.start;
+            self.problem(
+                line,
+                format!("The start cannot be played: {}.", why.trim_end_matches('.')),
+                "Mend the block start.",
+            );
+            return None;
         }
         // Only now the lesson begins.
         at.watch = Watch::begin(self.lesson, &at.world, &at.gaps);
-        at
+        Some(at)
     }
 
     /// Plays steps; answers where they lead and what could not be done. `due` gets the moments of predictions.
@@ -140,6 +156,7 @@ impl Checking<'_> {
         let mut failed = vec![];
         for step in steps {
             let before = at.files.clone();
+            failed.extend(steps::vain(step, &at.world));
             let result;
             (at, result) = self.stretch(at, due, &before, |stage, files| perform(stage, step, files));
             failed.extend(result.err());
@@ -208,14 +225,20 @@ impl Checking<'_> {
             .map(|(i, _)| (i, begin.clone()))
             .collect();
         let (end, failed) = self.play(begin, &self.lesson.solution, &mut due);
-        for why in failed {
+        // What follows from the first is no other fault.
+        if let Some(why) = failed.into_iter().next() {
             // Nothing can be undone where there was one version only; then it is the start that lacks something.
             let remedy = if why.contains("no rollout history found") {
                 "Undo needs two revisions: let the block start make a second one."
             } else {
                 "Mend the block solution."
             };
-            self.problem(0, format!("The solution cannot be played: {why}."), remedy);
+            let line = self.lesson.lines.solution;
+            self.problem(
+                line,
+                format!("The solution cannot be played: {}.", why.trim_end_matches('.')),
+                remedy,
+            );
         }
         let end = self.wait(end, self.hold());
         self.solved(&end);
@@ -303,3 +326,6 @@ fn merge(seen: &mut Watch, other: &Watch) {
         *a = a.or(*b);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -100,6 +100,10 @@ pub(super) fn goal(page: &Page, block: &Block) -> Result<Goal, Problem> {
     let mut found = None;
     for (key, mood) in moods {
         if let Some(text) = keys.maybe(key) {
+            if found.is_some() {
+                let text = "The goal asks twice; only one of its questions would count.".to_string();
+                return Err(keys.problem(text, "Make two goals of it."));
+            }
             found = Some((mood, keys.read_question(&text)?));
         }
     }

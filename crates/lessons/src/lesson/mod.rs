@@ -2,6 +2,7 @@
 
 mod blocks;
 mod build;
+mod known;
 mod page;
 mod translate;
 
@@ -37,7 +38,11 @@ impl std::fmt::Display for Problem {
             0 => write!(f, "{}: {}", self.path, self.text)?,
             line => write!(f, "{}:{line}: {}", self.path, self.text)?,
         }
-        if self.remedy.is_empty() { Ok(()) } else { write!(f, " {}", self.remedy) }
+        if self.remedy.is_empty() {
+            return Ok(());
+        }
+        let ends = self.text.ends_with(['.', '!', '?', ':', '”']);
+        write!(f, "{} {}", if ends { "" } else { "." }, self.remedy)
     }
 }
 
@@ -100,6 +105,17 @@ pub struct Prediction {
     pub because: String,
 }
 
+/// The lines of what has no other place to keep them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Lines {
+    pub text: Vec<usize>,
+    pub debrief: Vec<usize>,
+    pub start: usize,
+    pub solution: usize,
+    pub wrong: Vec<usize>,
+}
+
 /// A lesson in one language.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
@@ -132,6 +148,8 @@ pub struct Lesson {
     pub solution: Vec<ScriptStep>,
     /// Ways that do not lead to the goals, for the check.
     pub wrong: Vec<Vec<ScriptStep>>,
+    /// Where these things stand.
+    pub lines: Lines,
 }
 
 impl Lesson {

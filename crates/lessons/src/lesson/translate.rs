@@ -31,6 +31,8 @@ pub(super) fn translate(lesson: &mut Lesson, sources: &[Source], language: &str)
         problems.push(page.problem(1, format!("{key} belongs to the original."), "Take it out."));
     }
     texts(lesson, &page, &mut problems);
+    lesson.lines.text.clone_from(&page.text_lines);
+    lesson.lines.debrief.clone_from(&page.debrief_lines);
     let blocks: Vec<(&Page, &Block)> = folder_blocks
         .iter()
         .flat_map(|p| p.blocks.iter().map(move |b| (p, b)))
@@ -83,9 +85,10 @@ fn inherited(lesson: &Lesson, sources: &[Source], language: &str, problems: &mut
 }
 
 fn texts(lesson: &mut Lesson, page: &Page, problems: &mut Vec<Problem>) {
-    for (name, own, other) in
-        [("text", &mut lesson.text, &page.text), ("debrief", &mut lesson.debrief, &page.debrief)]
-    {
+    for (name, own, other, lines) in [
+        ("text", &mut lesson.text, &page.text, &page.text_lines),
+        ("debrief", &mut lesson.debrief, &page.debrief, &page.debrief_lines),
+    ] {
         if own.len() != other.len() {
             problems.push(page.problem(
                 0,
@@ -93,8 +96,8 @@ fn texts(lesson: &mut Lesson, page: &Page, problems: &mut Vec<Problem>) {
                 "Translate paragraph by paragraph.",
             ));
         }
-        for (a, b) in own.iter().zip(other.iter()) {
-            marks(page, 0, a, b, problems);
+        for (i, (a, b)) in own.iter().zip(other.iter()).enumerate() {
+            marks(page, lines.get(i).copied().unwrap_or(0), a, b, problems);
         }
         own.clone_from(other);
     }
