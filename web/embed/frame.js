@@ -167,7 +167,7 @@ async function link() {
   await until(() => state.link);
   const url = new URL("./", location.href);
   const lang = query.get("lang");
-  if (lang) url.search = `?lang=${lang}`;
+  if (lang && lang !== "en") url.search = `?lang=${lang}`;
   const fragment = state.scenario === "lesson:draft" && draft ? `${draft}&at=${state.link.fragment}` : state.link.fragment;
   url.hash = fragment;
   return { url: url.href, ...state.link, fragment };

@@ -182,12 +182,12 @@ test("a draft shows its text, in its translation, and its links carry it", async
     const [state] = await heard(tab, "ready");
     assert.equal(state.lesson.goals[0].text, "Drei sind bereit.");
     const scene = figure(tab, "driven");
-    await scene.tab.getByRole("heading", { name: "Einer mehr" }).waitFor();
+    await scene.tab.getByRole("heading", { name: "Einer mehr", exact: true }).waitFor();
     await tab.evaluate(() => window.figure.kubectl("scale deployment web --replicas=3"));
     const link = await tab.evaluate(() => window.figure.getLink());
     const other = await tab.context().newPage();
     await other.goto(link.url);
-    await other.getByRole("heading", { name: "Einer mehr" }).waitFor();
+    await other.getByRole("heading", { name: "Einer mehr", exact: true }).waitFor();
     await other.getByText(/scale deployment web --replicas=3/).first().waitFor();
     await other.close();
     await tab.evaluate(() => { window.figure.destroy(); window.heard = []; });
@@ -209,7 +209,7 @@ test("a lesson that lies elsewhere is shown by its address, its translation by t
   await read("elsewhere.html", async (tab) => {
     const [state] = await heard(tab, "ready");
     assert.equal(state.lesson.goals[0].text, "Drei sind bereit.");
-    await figure(tab, "theirs").tab.getByRole("heading", { name: "Einer mehr" }).waitFor();
+    await figure(tab, "theirs").tab.getByRole("heading", { name: "Einer mehr", exact: true }).waitFor();
     assert.equal(await tab.locator("iframe").getAttribute("title"), "Kubestep-Figur: theirs");
   });
 });

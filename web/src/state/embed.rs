@@ -320,7 +320,9 @@ mod tests {
 
     #[test]
     fn a_figure_that_cannot_start_says_why_and_shows_nothing_else() {
-        for (query, why) in [("?embed&lesson=none", "there is no lesson none"), ("?embed", "No such scenario.")] {
+        for (query, why) in
+            [("?embed&lesson=none", "there is no lesson none"), ("?embed", "No such scenario.")]
+        {
             let mut state = State::default();
             step(&mut state, Msg::Stored(query.into(), None, Default::default()));
             step(&mut state, Msg::Start(Prefs::default(), vec![], "#scenario=P99".into()));
