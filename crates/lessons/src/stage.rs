@@ -168,11 +168,10 @@ fn image_text(image: &kubestep_cluster::Image) -> String {
     if let Some(after) = image.fails_after {
         parts.push(format!("\"failsAfterSeconds\": {}", after.as_secs_f64()));
     }
-    if !image.ports.is_empty() {
-        parts.push(format!("\"ports\": {:?}", image.ports));
-    }
-    if !image.paths.is_empty() {
-        parts.push(format!("\"paths\": {}", serde_json::json!(image.paths)));
+    for (key, value) in [("ports", &image.ports), ("paths", &image.paths)] {
+        if !value.is_null() {
+            parts.push(format!("\"{key}\": {value}"));
+        }
     }
     parts.push(format!("\"stopExit\": {}, \"sizeBytes\": {}", image.stop_exit, image.size_bytes));
     for (key, on) in [("denied", image.denied), ("ignoresTerm", image.ignores_term), ("oom", image.oom)] {

@@ -4,7 +4,8 @@ use super::sha256;
 use kubestep_control::{RuntimeImage, full_image_name};
 use kubestep_model::tree::OrdMap;
 use serde::{Deserialize, Deserializer};
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use serde_json::Value;
+use std::{sync::Arc, time::Duration};
 
 /// One image of the registry and what its process does. Keys as in a session's `images`.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -25,9 +26,9 @@ pub struct Image {
     #[serde(rename = "failsAfterSeconds", deserialize_with = "maybe_seconds")]
     pub fails_after: Option<Duration>,
     /// The ports it listens at; any, if none is named.
-    pub ports: Vec<u16>,
+    pub ports: Value,
     /// What it answers by path, other paths with 404; 200 to all, if none is named.
-    pub paths: BTreeMap<String, u16>,
+    pub paths: Value,
     /// A pull answers "unauthorized".
     pub denied: bool,
     /// How long the process needs after SIGTERM (0.1 s if not given).
@@ -64,6 +65,18 @@ impl Image {
     /// An image whose pull takes so many whole seconds and whose process runs until it is stopped.
     pub fn pulled_in(seconds: u64) -> Self {
         Image { pull: Duration::from_secs(seconds), ..Image::default() }
+    }
+
+    /// Whether its process listens at a port; `None` if the image does not say where.
+    pub(super) fn listens(&self, port: u16) -> Option<bool> {
+        let ports = self.ports.as_array().filter(|ports| !ports.is_empty())?;
+        Some(ports.iter().any(|p| p.as_u64() == Some(port.into())))
+    }
+
+    /// What it answers to a path.
+    pub(super) fn answer(&self, path: &str) -> u16 {
+        let Some(paths) = self.paths.as_object().filter(|paths| !paths.is_empty()) else { return 200 };
+        paths.get(path).and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok()).unwrap_or(404)
     }
 
     /// Whether its process ends by itself.

@@ -9,7 +9,7 @@ use kubestep_model::{
     Verb,
 };
 use serde_json::{Value, json};
-use std::{collections::BTreeMap, time::Duration};
+use std::time::Duration;
 
 /// How long after its start a pod's use of cpu counts only once it was measured while the pod was ready.
 const INITIALIZATION: Duration = Duration::from_secs(300);
@@ -67,8 +67,8 @@ fn amount(usage: &Value, resource: &str) -> Option<i64> {
 }
 
 /// Upstream: getPodMetrics, getContainerMetrics.
-fn samples(list: &Value, resource: &str, container: &str) -> BTreeMap<String, Sample> {
-    let mut found = BTreeMap::new();
+fn samples(list: &Value, resource: &str, container: &str) -> Vec<(String, Sample)> {
+    let mut found = vec![];
     for item in list["items"].as_array().into_iter().flatten() {
         let all = item["containers"].as_array().map_or(&[][..], Vec::as_slice);
         let wanted = all.iter().filter(|c| container.is_empty() || c["name"] == container);
@@ -79,7 +79,7 @@ fn samples(list: &Value, resource: &str, container: &str) -> BTreeMap<String, Sa
         let (Some(value), Some(at), true) = (value, at, there) else { continue };
         let window = Duration::try_from_secs_f64(seconds.unwrap_or(0.0)).unwrap_or(Duration::ZERO);
         let name = item["metadata"]["name"].as_str().unwrap_or_default();
-        found.insert(name.to_owned(), Sample { at: at.instant(), window, value });
+        found.push((name.to_owned(), Sample { at: at.instant(), window, value }));
     }
     found
 }
@@ -151,7 +151,7 @@ fn measure(
     let (samples, now) = (samples(&list, resource, &source.container), cx.now());
     let pods = cx.list::<Pod>(Some(namespace)).filter(|pod| target.selector.matches(&pod.metadata.labels));
     let measured = pods.map(|pod| {
-        let sample = samples.get(&*pod.metadata.name);
+        let sample = samples.iter().find(|(name, _)| *name == *pod.metadata.name).map(|(_, sample)| sample);
         let phase = pod.status.phase.as_str();
         Measured {
             name: pod.metadata.name.to_string(),

@@ -10,7 +10,6 @@ use kubestep_model::arrange::Arrange;
 use kubestep_model::text::{FieldSelector, Quantity, Selector};
 use kubestep_model::{Answer, Key, Kind, Subresource, Verb};
 use serde_json::{Value, json};
-use std::cmp::Reverse;
 
 pub(super) const FLAGS: &[Flag] = &[
     super::common::SELECTOR,
@@ -29,6 +28,8 @@ pub(super) const FLAGS: &[Flag] = &[
 /// A row: namespace, pod, container, and what it uses in thousandths of a core and in bytes.
 struct Row {
     words: Vec<String>,
+    /// By what it is sorted.
+    order: String,
     usage: [i64; 2],
 }
 
@@ -82,11 +83,12 @@ fn labels(kc: &mut Kc<'_>, text: &str) -> Flow<Option<Selector>> {
     Selector::parse(text).map(Some).map_err(|why| kc.fail(why))
 }
 
-fn sort(rows: &mut [Row], by: &str) {
+/// What a row comes after: those that use most first, or by name.
+fn order(by: &str, usage: [i64; 2], words: &[String]) -> String {
     match by {
-        "cpu" => rows.arrange_by_key(|row| Reverse(row.usage[0])),
-        "memory" => rows.arrange_by_key(|row| Reverse(row.usage[1])),
-        _ => rows.arrange_by_key(|row| row.words.clone()),
+        "cpu" => format!("{:020}", i64::MAX - usage[0].max(0)),
+        "memory" => format!("{:020}", i64::MAX - usage[1].max(0)),
+        _ => words.join("\n"),
     }
 }
 
@@ -123,32 +125,31 @@ pub(super) fn pods(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
 }
 
 fn rows(found: &[Value], args: &Args, everywhere: bool) -> Vec<Row> {
-    let by = args.text_or_empty("sort-by");
-    let place = |item: &Value| {
+    let (by, split) = (args.text_or_empty("sort-by"), args.on("containers"));
+    let mut rows: Vec<Row> = vec![];
+    for item in found {
         let namespace = item["metadata"]["namespace"].as_str().unwrap_or_default().to_owned();
-        everywhere.then_some(namespace).into_iter().chain([name(item)])
-    };
-    let mut pods: Vec<(Row, Vec<Row>)> = found
-        .iter()
-        .map(|item| {
-            let all = item["containers"].as_array().map_or(&[][..], Vec::as_slice);
-            let of = |one: &Value| Row {
-                words: place(item).chain([one["name"].as_str().unwrap_or_default().to_owned()]).collect(),
-                usage: usage(&one["usage"]),
-            };
-            let mut containers: Vec<Row> = all.iter().map(of).collect();
-            sort(&mut containers, by);
-            let sum = containers.iter().fold([0, 0], |sum, c| [sum[0] + c.usage[0], sum[1] + c.usage[1]]);
-            (Row { words: place(item).collect(), usage: sum }, containers)
-        })
-        .collect();
-    match by {
-        "cpu" => pods.arrange_by_key(|(row, _)| Reverse(row.usage[0])),
-        "memory" => pods.arrange_by_key(|(row, _)| Reverse(row.usage[1])),
-        _ => pods.arrange_by_key(|(row, _)| row.words.clone()),
+        let place: Vec<String> = everywhere.then_some(namespace).into_iter().chain([name(item)]).collect();
+        let all = item["containers"].as_array().map_or(&[][..], Vec::as_slice);
+        let mut sum = [0, 0];
+        for one in all {
+            let used = usage(&one["usage"]);
+            sum = [sum[0] + used[0], sum[1] + used[1]];
+        }
+        let first = order(by, sum, &place);
+        if !split {
+            rows.push(Row { words: place, order: first, usage: sum });
+            continue;
+        }
+        for one in all {
+            let title = vec![one["name"].as_str().unwrap_or_default().to_owned()];
+            let used = usage(&one["usage"]);
+            let order = format!("{first}\n{}", order(by, used, &title));
+            rows.push(Row { words: [place.clone(), title].concat(), order, usage: used });
+        }
     }
-    let split = args.on("containers");
-    pods.into_iter().flat_map(|(row, containers)| if split { containers } else { vec![row] }).collect()
+    rows.arrange_by_key(|row| row.order.clone());
+    rows
 }
 
 fn table(rows: &[Row], args: &Args, everywhere: bool) -> String {
@@ -195,9 +196,13 @@ pub(super) fn nodes(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     if let Some(wanted) = args.words.first() {
         of.retain(|(name, _)| name == wanted);
     }
-    let mut rows: Vec<Row> =
-        found.iter().map(|item| Row { words: vec![name(item)], usage: usage(&item["usage"]) }).collect();
-    sort(&mut rows, args.text_or_empty("sort-by"));
+    let by = args.text_or_empty("sort-by");
+    let row = |item: &Value| {
+        let (words, usage) = (vec![name(item)], usage(&item["usage"]));
+        Row { order: order(by, usage, &words), words, usage }
+    };
+    let mut rows: Vec<Row> = found.iter().map(row).collect();
+    rows.arrange_by_key(|row| row.order.clone());
     let mut text = String::new();
     if !args.on("no-headers") {
         text.push_str("NAME\tCPU(cores)\tCPU(%)\tMEMORY(bytes)\tMEMORY(%)\t\n");

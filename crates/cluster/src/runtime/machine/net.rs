@@ -24,7 +24,7 @@ fn ended(well: bool, output: String) -> ExecAnswer {
 /// What an image's process says at a port, so long after its start.
 fn says(image: Option<&Image>, ask: &NetAsk, age: Duration) -> Heard {
     let Some(image) = image else { return Heard::Code(200) };
-    if age < image.ready_after || !image.ports.is_empty() && !image.ports.contains(&ask.port) {
+    if age < image.ready_after || image.listens(ask.port) == Some(false) {
         return Heard::Refused;
     }
     if image.fails_after.is_some_and(|after| age >= after) {
@@ -34,9 +34,7 @@ fn says(image: Option<&Image>, ask: &NetAsk, age: Duration) -> Heard {
         return Heard::Code(200);
     }
     let path = ask.path.split(['?', '#']).next().unwrap_or_default();
-    let path = if path.is_empty() { "/" } else { path };
-    let all = image.paths.is_empty();
-    Heard::Code(image.paths.get(path).copied().unwrap_or(if all { 200 } else { 404 }))
+    Heard::Code(image.answer(if path.is_empty() { "/" } else { path }))
 }
 
 impl Held {
@@ -91,7 +89,8 @@ impl Machine {
         if own != Heard::Refused {
             return own;
         }
-        let declares = |h: &&Held| h.image.as_ref().is_some_and(|image| image.ports.contains(&ask.port));
+        let declares =
+            |h: &&Held| h.image.as_ref().is_some_and(|image| image.listens(ask.port) == Some(true));
         let others = self.containers.values().filter(|h| *h.pod == *pod && h.info.id != held.info.id);
         others.filter(declares).map(|h| h.hears(ask, now)).find(|h| *h != Heard::Refused).unwrap_or(own)
     }
