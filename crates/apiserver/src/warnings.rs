@@ -104,7 +104,7 @@ fn of_content(warnings: &mut Vec<String>, object: &Object) {
 }
 
 fn of_slice(warnings: &mut Vec<String>, driver: &Value) {
-    if let Some(name) = driver.as_str().filter(|name| name.to_lowercase() != *name) {
+    if let Some(name) = driver.as_str().filter(|name| name.to_ascii_lowercase() != *name) {
         let name = kubestep_model::text::go::quote(name);
         warnings.push(format!(
             "spec.driver: driver names should be lowercase; {name} contains uppercase characters"

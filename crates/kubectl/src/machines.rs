@@ -164,7 +164,7 @@ fn keep_notes(kc: &mut Kc<'_>, key: &Key, data: &BTreeMap<String, String>) -> Fl
 
 /// A key as a name in a config map: `deployment.apps_default_web`.
 fn row_of(key: &Key) -> String {
-    format!("{}_{}_{}", key.kind.qualified_kind().to_lowercase(), key.namespace, key.name)
+    format!("{}_{}_{}", key.kind.qualified_kind().to_ascii_lowercase(), key.namespace, key.name)
 }
 
 fn key_of_row(row: &str) -> Option<Key> {

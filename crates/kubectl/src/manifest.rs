@@ -274,7 +274,7 @@ fn recognise(kc: &Kc<'_>, source: &str, mut value: Value) -> Result<Manifest, Un
     let (name, namespace): (Arc<str>, String) = (meta("name").into(), meta("namespace").to_owned());
     // The client also finds a kind in lower case; the server then refuses it.
     let lower = || {
-        let fits = |k: &Kind| k.name().to_lowercase() == kind && k.api_version() == api_version;
+        let fits = |k: &Kind| k.name().to_ascii_lowercase() == kind && k.api_version() == api_version;
         Kind::all().find(fits)
     };
     let Some(found) = kind_of(kc, &api_version, &kind).or_else(lower) else {

@@ -50,11 +50,11 @@ pub fn resolve_defined(word: &str, definitions: &[Object]) -> Result<Kind, Fault
 
 /// The defined kind that a word names: `widgets`, `wd`, `Widget`, each with `.group` or `.version.group` behind it.
 pub fn find_defined(word: &str, definitions: &[Object]) -> Option<Kind> {
-    let lower = word.to_lowercase();
+    let lower = word.to_ascii_lowercase();
     let fits = |definition: Definition<'_>| -> Option<Kind> {
         let names = definition.names();
-        let own =
-            ["plural", "singular", "kind"].map(|n| names[n].as_str().unwrap_or_default().to_lowercase());
+        let own = ["plural", "singular", "kind"]
+            .map(|n| names[n].as_str().unwrap_or_default().to_ascii_lowercase());
         let short = definition.list_of_names("shortNames");
         let is_name = |w: &str| own.iter().any(|n| n == w) || short.contains(&w);
         let served = definition.served();
@@ -91,7 +91,7 @@ pub fn resolve(word: &str) -> Result<Kind, Fault> {
 }
 
 fn find(resource: &str, group: &str, version: Option<&str>) -> Option<Kind> {
-    let lower = resource.to_lowercase();
+    let lower = resource.to_ascii_lowercase();
     let named = |kind: &Kind| {
         let row = kind.row();
         let fits = row.resource == lower || row.singular == lower || row.short.contains(&lower.as_str());

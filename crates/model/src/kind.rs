@@ -239,7 +239,7 @@ impl Kind {
             group: leaked(group),
             version: leaked(version),
             resource: leaked(resource),
-            singular: leaked(&kind.to_lowercase()),
+            singular: leaked(&kind.to_ascii_lowercase()),
             short: &[],
             namespaced,
             defined: true,

@@ -16,7 +16,7 @@ fn definition(custom: &mut Custom) {
     if let Some(names) = spec.get_mut("names").filter(|n| n.is_object()) {
         let kind = names["kind"].as_str().unwrap_or_default().to_owned();
         if empty(names, "singular") {
-            names["singular"] = kind.to_lowercase().into();
+            names["singular"] = kind.to_ascii_lowercase().into();
         }
         if empty(names, "listKind") && !kind.is_empty() {
             names["listKind"] = format!("{kind}List").into();

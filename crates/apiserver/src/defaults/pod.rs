@@ -203,7 +203,9 @@ fn tag(image: &str) -> Option<&str> {
 fn is_image_path(path: &str) -> bool {
     let mut parts: Vec<&str> = path.split('/').collect();
     if parts.len() > 1
-        && (parts[0].contains(['.', ':']) || parts[0] == "localhost" || parts[0] != parts[0].to_lowercase())
+        && (parts[0].contains(['.', ':'])
+            || parts[0] == "localhost"
+            || parts[0] != parts[0].to_ascii_lowercase())
     {
         let host = parts.remove(0);
         if host.is_empty()

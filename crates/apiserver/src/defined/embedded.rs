@@ -97,7 +97,7 @@ fn one(errors: &mut Errors, value: &Value, path: &str) {
                 }
             }
             Value::String(text) => {
-                let wrong = names::is_dns1035_label(&text.to_lowercase());
+                let wrong = names::is_dns1035_label(&text.to_ascii_lowercase());
                 if !wrong.is_empty() {
                     let why = format!("may have mixed case, but should otherwise match: {}", wrong.join(","));
                     errors.invalid_text(&field, text, &why);

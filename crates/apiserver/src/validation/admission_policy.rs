@@ -143,7 +143,7 @@ fn param_kind(errors: &mut Errors, kind: &Value) {
         errors.required("spec.paramKind.kind", "");
         return;
     }
-    let wrong = names::is_dns1035_label(&name.to_lowercase());
+    let wrong = names::is_dns1035_label(&name.to_ascii_lowercase());
     if !wrong.is_empty() {
         let why = format!("may have mixed case, but should otherwise match: {}", wrong.join(","));
         errors.invalid_text("spec.paramKind.kind", name, &why);

@@ -209,7 +209,7 @@ pub(super) fn attributes_class(whole: &Value) -> Errors {
     if driver.is_empty() {
         errors.required("driverName", "");
     } else {
-        errors.invalid_each("driverName", driver, names::is_qualified_name(&driver.to_lowercase()));
+        errors.invalid_each("driverName", driver, names::is_qualified_name(&driver.to_ascii_lowercase()));
     }
     super::storage_class::parameters(&mut errors, &whole["parameters"]);
     if super::field::entries(&whole["parameters"]).next().is_none() {

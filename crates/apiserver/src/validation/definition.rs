@@ -204,7 +204,7 @@ fn check_names(errors: &mut Errors, found: &Value, field: &str) {
     }
     for name in ["kind", "listKind"] {
         let value = text(&found[name]);
-        let wrong = names::is_dns1035_label(&value.to_lowercase());
+        let wrong = names::is_dns1035_label(&value.to_ascii_lowercase());
         if !value.is_empty() && !wrong.is_empty() {
             let why = format!("may have mixed case, but should otherwise match: {}", wrong.join(","));
             errors.invalid_text(&format!("{field}.{name}"), value, &why);

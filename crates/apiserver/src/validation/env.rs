@@ -86,7 +86,7 @@ pub(super) fn field_ref(errors: &mut Errors, selector: &Value, field: &str, in_e
     if let Some((head, key)) = path.strip_suffix("']").and_then(|p| p.split_once("['"))
         && matches!(head, "metadata.annotations" | "metadata.labels")
     {
-        let key = if head == "metadata.annotations" { key.to_lowercase() } else { key.to_owned() };
+        let key = if head == "metadata.annotations" { key.to_ascii_lowercase() } else { key.to_owned() };
         errors.invalid_each(parent, &key, names::is_qualified_name(&key));
         return;
     }

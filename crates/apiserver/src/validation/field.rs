@@ -239,7 +239,7 @@ impl Errors {
         if name.len() > names::LABEL_MAX {
             self.too_long(field, names::LABEL_MAX);
         }
-        self.invalid_each(field, name, names::is_dns1123_subdomain(&name.to_lowercase()));
+        self.invalid_each(field, name, names::is_dns1123_subdomain(&name.to_ascii_lowercase()));
     }
 
     /// The name of a driver where upstream declares what it has to be: in other words, and told last.

@@ -106,7 +106,7 @@ pub(crate) fn labels(errors: &mut Errors, labels: &Labels, field: &str) {
 /// Annotations of an object or a template.
 pub(crate) fn annotations(errors: &mut Errors, annotations: &Labels, field: &str) {
     for key in annotations.keys() {
-        errors.invalid_each(field, key, names::is_qualified_name(&key.to_lowercase()));
+        errors.invalid_each(field, key, names::is_qualified_name(&key.to_ascii_lowercase()));
     }
     let bytes: usize = annotations.iter().map(|(k, v)| k.len() + v.len()).sum();
     if bytes > ANNOTATIONS_BYTES {

@@ -127,7 +127,7 @@ pub(super) fn conditions(errors: &mut Errors, conditions: &Value, field: &str) {
 pub(super) fn url(errors: &mut Errors, url: &str, field: &str) {
     const FORM: &str = "; desired format: https://host[/path]";
     let (scheme, rest) = match url.split_once(':') {
-        Some((scheme, rest)) if is_scheme(scheme) => (scheme.to_lowercase(), rest),
+        Some((scheme, rest)) if is_scheme(scheme) => (scheme.to_ascii_lowercase(), rest),
         _ => (String::new(), url),
     };
     let (rest, fragment) = rest.split_once('#').unwrap_or((rest, ""));

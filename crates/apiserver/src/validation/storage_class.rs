@@ -18,7 +18,7 @@ pub(super) fn check(whole: &Value) -> Errors {
     if provisioner.is_empty() {
         errors.required("provisioner", "");
     } else {
-        let lower = provisioner.to_lowercase();
+        let lower = provisioner.to_ascii_lowercase();
         errors.invalid_each("provisioner", provisioner, names::is_qualified_name(&lower));
     }
     parameters(&mut errors, &whole["parameters"]);

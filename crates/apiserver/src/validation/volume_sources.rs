@@ -255,12 +255,12 @@ pub(super) fn csi_driver_name(errors: &mut Errors, name: &str, field: &str) {
     if name.len() > MOST_CSI_NAME {
         errors.too_long(field, MOST_CSI_NAME);
     }
-    errors.invalid_each(field, name, names::is_dns1123_subdomain(&name.to_lowercase()));
+    errors.invalid_each(field, name, names::is_dns1123_subdomain(&name.to_ascii_lowercase()));
 }
 
 fn flex_options(errors: &mut Errors, source: &Value, field: &str) {
     for (name, _) in entries(&source["options"]) {
-        let namespace = format!(".{}", name.split('/').next().unwrap_or_default().to_lowercase());
+        let namespace = format!(".{}", name.split('/').next().unwrap_or_default().to_ascii_lowercase());
         if namespace.ends_with(".kubernetes.io") || namespace.ends_with(".k8s.io") {
             let why = "kubernetes.io and k8s.io namespaces are reserved";
             errors.invalid_text(&format!("{field}.options[{name}]"), name, why);

@@ -449,6 +449,6 @@ fn new_id(dice: &mut Dice) -> Arc<str> {
 /// In capitals, so that it is not taken for an object's uid.
 fn uuid(hex: &str) -> Arc<str> {
     format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..32])
-        .to_uppercase()
+        .to_ascii_uppercase()
         .into()
 }

@@ -277,7 +277,7 @@ impl Kubelet {
     fn probe_changed(&mut self, cx: &mut Cx<'_>, uid: &Uid, name: &str, kind: ProbeKind, passed: bool) {
         let answer = if passed { "passed" } else { "failed" };
         let about = vec![
-            ("probe", title(kind).to_lowercase()),
+            ("probe", title(kind).to_ascii_lowercase()),
             ("container", name.into()),
             ("answer", answer.into()),
         ];

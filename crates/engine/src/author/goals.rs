@@ -63,7 +63,7 @@ fn goal(say: String, question: String) -> Goal {
 }
 
 fn word(kind: Kind) -> String {
-    kind.name().to_lowercase()
+    kind.name().to_ascii_lowercase()
 }
 
 fn place(object: &Object) -> String {

@@ -108,7 +108,7 @@ fn job(row: &mut Row, job: &Job) {
     row.want = Some(number(want));
     row.slots = Some(Slots { full: number(done), old: 0, gap: number(want.saturating_sub(done)), extra: 0 });
     row.tag = match job.finished() {
-        Some(end) => end.r#type.to_lowercase(),
+        Some(end) => end.r#type.to_ascii_lowercase(),
         None if job.spec.suspend == Some(true) => "suspended".into(),
         None => tag(&job.spec.template),
     };

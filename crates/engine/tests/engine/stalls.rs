@@ -154,7 +154,9 @@ fn drift_is_told_of_by_no_loop() {
     assert_eq!(words.plain(now), "The state file wants spec.replicas: 7 -> 3");
     assert!((3_590_000..3_610_000).contains(&(now.0 - since.0)), "since the hand: {}", now.0 - since.0);
     assert!(until.plain(now).contains("statefile plan says so when somebody runs it"));
-    let hand = |c: &kubestep_protocol::Link| c.words.plain(now).contains("You scaled Deployment shop: replicas 3 → 7");
+    let hand = |c: &kubestep_protocol::Link| {
+        c.words.plain(now).contains("You scaled Deployment shop: replicas 3 → 7")
+    };
     assert!(drift.chain.iter().any(hand), "{:?}", drift.chain);
     typed(&mut page, "statefile apply");
     page.send(Command::UntilCalm);

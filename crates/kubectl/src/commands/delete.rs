@@ -226,7 +226,7 @@ fn said(kc: &mut Kc<'_>, key: &Key, how: &How) {
         kc.out(full + "\n");
         return;
     }
-    let kind = key.kind.qualified_kind().to_lowercase();
+    let kind = key.kind.qualified_kind().to_ascii_lowercase();
     let force = if how.grace == 0 { "force deleted" } else { "deleted" };
     let place =
         if key.kind.namespaced() { format!(" from {} namespace", key.namespace) } else { String::new() };

@@ -129,7 +129,7 @@ fn about(kc: &mut Kc<'_>, args: &Args) -> Flow<Option<FieldSelector>> {
         _ => return Err(kc.fail("arguments in resource/name form may not have more than one slash")),
     };
     let definitions = kc.definitions()?;
-    let kind = resources::resolve_defined(&resource.to_lowercase(), &definitions);
+    let kind = resources::resolve_defined(&resource.to_ascii_lowercase(), &definitions);
     let kind = super::common::or_stop(kc, kind)?;
     let text = format!(
         "involvedObject.kind={},involvedObject.apiVersion={},involvedObject.name={name}",

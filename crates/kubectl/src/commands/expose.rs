@@ -54,7 +54,7 @@ fn pod_spec(kind: Kind, o: &Value) -> &Value {
 
 /// The labels that pods behind the object have. Upstream: mapBasedSelectorForObject.
 fn selector(kind: Kind, o: &Value) -> Result<Labels, String> {
-    let word = kind.name().to_lowercase();
+    let word = kind.name().to_ascii_lowercase();
     match kind {
         Kind::Pod => Some(o.labels("metadata.labels"))
             .filter(|l| !l.is_empty())

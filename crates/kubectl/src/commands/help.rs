@@ -53,7 +53,7 @@ pub(super) fn option(flag: &Flag) -> String {
 /// The error about a command that is not known, with those that it may have been meant for.
 pub(super) fn unknown(kc: &mut Kc<'_>, entries: &[Entry], name: &str) -> Stop {
     let near = |entry: &&Entry| {
-        let starts = entry.name.to_lowercase().starts_with(&name.to_lowercase());
+        let starts = entry.name.to_ascii_lowercase().starts_with(&name.to_ascii_lowercase());
         distance(name, entry.name) <= 2 || starts || entry.also.iter().any(|a| a.eq_ignore_ascii_case(name))
     };
     let near: Vec<&str> = entries.iter().filter(near).map(|e| e.name).collect();
@@ -70,7 +70,7 @@ pub(super) fn unknown(kc: &mut Kc<'_>, entries: &[Entry], name: &str) -> Stop {
 /// How many letters must be added, removed or changed to make one word of another.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) =
-        (a.to_lowercase().chars().collect(), b.to_lowercase().chars().collect());
+        (a.to_ascii_lowercase().chars().collect(), b.to_ascii_lowercase().chars().collect());
     if a.len().abs_diff(b.len()) > 2 {
         return 3;
     }

@@ -157,7 +157,7 @@ pub(super) fn all(definitions: &[Object]) -> Vec<Line> {
         if !all.iter().any(|l| l.resource == resource && l.group == group) {
             let short = if resource == "events" { "ev".to_owned() } else { String::new() };
             let (verbs, categories) = (verbs(resource, kind), categories(resource, group));
-            let singular = kind.to_lowercase();
+            let singular = kind.to_ascii_lowercase();
             all.push(Line {
                 resource,
                 singular,

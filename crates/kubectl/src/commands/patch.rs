@@ -49,7 +49,7 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
         return Err(kc.fail("must specify --patch or --patch-file containing the contents of the patch"));
     }
     let name = args.text("type").filter(|t| !t.is_empty()).unwrap_or("strategic");
-    let kind = match name.to_lowercase().as_str() {
+    let kind = match name.to_ascii_lowercase().as_str() {
         "json" => PatchKind::Json,
         "merge" => PatchKind::Merge,
         "strategic" => PatchKind::Strategic,

@@ -41,9 +41,10 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     let (add, remove) = parse_all(taints).map_err(|why| kc.usage(&args.path, &why))?;
     let resolved = resources::resolve(kind);
     if common::or_stop(kc, resolved)? != Kind::Node {
-        return Err(
-            kc.fail(format!("invalid resource type {}, only node types are supported", kind.to_lowercase()))
-        );
+        return Err(kc.fail(format!(
+            "invalid resource type {}, only node types are supported",
+            kind.to_ascii_lowercase()
+        )));
     }
     let both = remove
         .iter()

@@ -153,7 +153,10 @@ fn describe_probe(probe: &Probe) -> String {
         let address = if port.is_empty() { host } else { host_port(&host, port) };
         let path = text(http, "path");
         let slash = if path.is_empty() || path.starts_with('/') { "" } else { "/" };
-        format!("http-get {}://{address}{slash}{path} {attributes}", text(http, "scheme").to_lowercase())
+        format!(
+            "http-get {}://{address}{slash}{path} {attributes}",
+            text(http, "scheme").to_ascii_lowercase()
+        )
     } else if let Some(tcp) = &probe.tcp_socket {
         format!("tcp-socket {}:{} {attributes}", text(tcp, "host"), text(tcp, "port"))
     } else if let Some(grpc) = &probe.grpc {

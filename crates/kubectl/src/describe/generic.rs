@@ -68,11 +68,14 @@ fn title(field: &str) -> String {
         return field.to_owned();
     }
     let words = split_camel(field);
-    let show = |word: &String| match word.to_uppercase().as_str() {
+    let show = |word: &String| match word.to_ascii_uppercase().as_str() {
         upper @ ("API" | "URL" | "UID" | "GUID") => upper.to_owned(),
-        _ if word.to_lowercase() == *word => {
+        _ if word.to_ascii_lowercase() == *word => {
             let mut chars = word.chars();
-            chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+            chars
+                .next()
+                .map(|first| std::iter::once(first.to_ascii_uppercase()).chain(chars).collect())
+                .unwrap_or_default()
         }
         _ => word.clone(),
     };

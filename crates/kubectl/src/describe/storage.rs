@@ -64,7 +64,7 @@ fn node_affinity(page: &mut Page, required: &Value) {
         let show = |e: &Value| {
             let values = e.texts("values").join(", ");
             let values = if values.is_empty() { String::new() } else { format!(" [{values}]") };
-            format!("{} {}{values}", e.text("key"), e.text("operator").to_lowercase())
+            format!("{} {}{values}", e.text("key"), e.text("operator").to_ascii_lowercase())
         };
         let first = expressions.first().map_or_else(|| "<none>".to_owned(), show);
         page.field(2, &format!("Term {at}"), first);

@@ -157,12 +157,12 @@ fn name_of(value: &Value) -> String {
     let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
     let group = text("/apiVersion").rsplit_once('/').map_or("", |(group, _)| group);
     let dot = if group.is_empty() { "" } else { "." };
-    format!("{}{dot}{group}/{}", text("/kind").to_lowercase(), text("/metadata/name"))
+    format!("{}{dot}{group}/{}", text("/kind").to_ascii_lowercase(), text("/metadata/name"))
 }
 
 /// `deployment.apps/web`.
 pub fn qualified(kind: Kind, name: &str) -> String {
-    format!("{}/{name}", kind.qualified_kind().to_lowercase())
+    format!("{}/{name}", kind.qualified_kind().to_ascii_lowercase())
 }
 
 /// As a list, of what is no object of its own, as a scale.

@@ -130,9 +130,9 @@ fn heads(shown: &[(usize, &str)], shape: &Shape) -> Vec<String> {
     let namespace = shape.namespace.then(|| "NAMESPACE".to_owned());
     let labels = shape.label_columns.iter().map(|label| {
         let last = label.rsplit('/').next().unwrap_or(label);
-        last.to_uppercase()
+        last.to_ascii_uppercase()
     });
-    let own = shown.iter().map(|(_, name)| name.to_uppercase());
+    let own = shown.iter().map(|(_, name)| name.to_ascii_uppercase());
     namespace
         .into_iter()
         .chain(shape.event.map(|_| "EVENT".to_owned()))
@@ -153,7 +153,7 @@ fn cells(kind: Kind, shown: &[(usize, &str)], row: &[Cell], object: &Object, sha
         // A row may end early.
         let Some(text) = row.get(*at).map(Cell::to_string) else { continue };
         let text = if shape.kind && *head == "Name" {
-            format!("{}/{text}", kind.qualified_kind().to_lowercase())
+            format!("{}/{text}", kind.qualified_kind().to_ascii_lowercase())
         } else {
             text
         };

@@ -27,7 +27,7 @@ pub(super) fn row(o: &Event, now: Instant, _: bool) -> Row {
         Some(series) => (micro_age(series.last_observed_time, now), series.count),
         None => (last, o.count.max(1)),
     };
-    let kind = o.involved_object.kind.to_lowercase();
+    let kind = o.involved_object.kind.to_ascii_lowercase();
     let name = &*o.involved_object.name;
     row![
         last,

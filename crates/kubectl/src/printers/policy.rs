@@ -265,7 +265,7 @@ pub(super) fn ip_address(o: &Value, now: Instant, _: bool) -> Row {
         "<none>".to_owned()
     } else {
         let dot = if p.text("group").is_empty() { "" } else { "." };
-        let resource = format!("{}{dot}{}", p.text("resource"), p.text("group")).to_lowercase();
+        let resource = format!("{}{dot}{}", p.text("resource"), p.text("group")).to_ascii_lowercase();
         let place = p.text("namespace");
         let slash = if place.is_empty() { "" } else { "/" };
         format!("{resource}{slash}{place}/{}", p.text("name"))

@@ -180,7 +180,7 @@ pub(super) fn controller_revision(o: &Value, now: Instant, _: bool) -> Row {
         |r| {
             let group = r.text("apiVersion").rsplit_once('/').map_or("", |(group, _)| group);
             let dot = if group.is_empty() { "" } else { "." };
-            format!("{}{dot}{group}/{}", r.text("kind").to_lowercase(), r.text("name"))
+            format!("{}{dot}{group}/{}", r.text("kind").to_ascii_lowercase(), r.text("name"))
         },
     );
     row![common::name(o), shown, o.int("revision"), created(o, now)]

@@ -228,7 +228,7 @@ fn sort(args: &[String], text: &str) -> Filtered {
     if flags.has('n') || flags.has('h') || flags.has('V') {
         lines.arrange_by_key(|line| (number(line), key(line)));
     } else if flags.has('f') {
-        lines.arrange_by_key(|line| key(line).to_uppercase());
+        lines.arrange_by_key(|line| key(line).to_ascii_uppercase());
     } else {
         lines.arrange_by_key(|line| (key(line), (*line).to_owned()));
     }

@@ -159,7 +159,7 @@ fn range(text: &str, bounds: &Bounds) -> Result<u64, String> {
 }
 
 fn number_or_name(text: &str, bounds: &Bounds) -> Result<u32, String> {
-    let lower = text.to_lowercase();
+    let lower = text.to_ascii_lowercase();
     let named = bounds.names.iter().position(|name| !name.is_empty() && *name == lower);
     match named.and_then(|at| u32::try_from(at).ok()) {
         Some(number) => Ok(number),

@@ -176,7 +176,7 @@ fn from(kc: &mut Kc<'_>, args: &Args) -> Flow<Vec<EnvVar>> {
         };
         for key in of.into_iter().filter(|k| keys.is_empty() || keys.contains(k)) {
             let allowed = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' };
-            let name = key.chars().map(allowed).collect::<String>().to_uppercase();
+            let name = key.chars().map(allowed).collect::<String>().to_ascii_uppercase();
             if name != key {
                 kc.err(format!("Warning: key {key} transferred to {name}\n"));
             }
