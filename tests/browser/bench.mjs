@@ -161,12 +161,43 @@ async function load() {
 // Documents of ten lines each.
 const many = (count) => Array.from({ length: count }, (_, i) => `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c${i}\n  labels:\n    app: many\ndata:\n  a: "1"\n  b: "2"\n---\n`).join("");
 
+// Commands at a thousand pods: what one costs the simulator and the page, and a table that follows while pods go.
+async function commands(pods) {
+  await visit(async (page) => {
+    for (let i = 2; i < pods / 100; i++) await page.button("+ node").click();
+    await page.press("+10 s");
+    await page.write(big(pods));
+    await page.apply();
+    await calm(page, `${pods} replicas to calm on the page`);
+    for (const line of [
+      "get pods", "get pods -o wide", "get pods -o yaml", "get pods -o json", "get pods -o jsonpath={.items[*].metadata.name}",
+      "get pods -o custom-columns=NAME:.metadata.name,NODE:.spec.nodeName", "get pods --sort-by=.metadata.name", "get events", "events",
+      "describe deploy big", "describe node node-1", "wait --for=condition=Ready pod -l app=big --timeout=1s",
+    ]) {
+      const [, threads] = await traced(async () => { await page.kubectl(`kubectl ${line}`); await page.rest(); });
+      say(`${pods} pods, kubectl ${line}`, threads);
+    }
+    await page.kubectl("kubectl get pods -w");
+    await page.write(big(pods - 100));
+    await watch(page.tab);
+    const before = await page.last();
+    const [, threads] = await traced(async () => {
+      await page.apply();
+      await page.press("Run until calm", 900_000);
+    });
+    say(`${pods} pods, kubectl get pods -w while 100 go`, { steps: (await page.last()) - before, ...(await pictures(page.tab)), ...threads });
+  });
+}
+
 await start();
 try {
-  // `node tests/browser/bench.mjs boards` measures the boards alone, `load` what comes before the first picture.
+  // `node tests/browser/bench.mjs boards` measures the boards alone, `load` what comes before the first picture, `kubectl` the
+  // commands.
   const only = process.argv[2];
-  if (only !== "load") for (const [pods, nodes] of [[300, 5], [1000, 10], [5000, 50]]) await board(pods, nodes);
-  if (only !== "boards") await load();
+  const asked = (part) => !only || only === part;
+  if (asked("boards")) for (const [pods, nodes] of [[300, 5], [1000, 10], [5000, 50]]) await board(pods, nodes);
+  if (asked("load")) await load();
+  if (asked("kubectl")) await commands(1000);
   if (!only) await others();
 } finally {
   await stop();

@@ -20,16 +20,21 @@ pub(crate) fn mark(owner: &str, field: &str, inner: &str, width: usize, indent: 
     format!("{MARK}{owner} {field} {inner} {width} {indent}{END}")
 }
 
+/// Whether a mark can be in a text, told by the byte that they all begin with: texts are long, and are looked at often.
+fn may_have(text: &str) -> bool {
+    text.as_bytes().contains(&0xee)
+}
+
 /// Whether a text has marks of descriptions.
 #[must_use]
 pub fn waits(text: &str) -> bool {
-    text.contains([MARK, PIPE])
+    may_have(text) && text.contains([MARK, PIPE])
 }
 
 /// Whether a text is shown otherwise than it stands.
 #[must_use]
 pub fn differs(text: &str) -> bool {
-    text.contains([MARK, PIPE, OPEN])
+    may_have(text) && text.contains([MARK, PIPE, OPEN])
 }
 
 /// Asks the page to open a text as a file of the editor.
@@ -40,6 +45,9 @@ pub(crate) fn opens(name: &str, text: &str) -> String {
 /// The files that a piece of output asks to open: names and texts.
 #[must_use]
 pub fn opened(text: &str) -> Vec<(String, String)> {
+    if !may_have(text) {
+        return vec![];
+    }
     let parts: Vec<&str> = text.split(OPEN).collect();
     let file = |three: &[&str]| Some((three.get(1)?.to_string(), three.get(2)?.to_string()));
     parts.chunks(3).filter(|three| three.len() == 3).filter_map(file).collect()

@@ -78,6 +78,16 @@ impl fmt::Display for Cell {
     }
 }
 
+impl Cell {
+    /// Its text, which it no longer has then.
+    pub(crate) fn take(&mut self) -> String {
+        match self {
+            Cell::Text(text) => std::mem::take(text),
+            other => other.to_string(),
+        }
+    }
+}
+
 impl From<String> for Cell {
     fn from(text: String) -> Cell {
         Cell::Text(text)

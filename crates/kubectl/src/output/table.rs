@@ -9,7 +9,7 @@ use kubestep_model::{
     client::{Sense, Span},
 };
 use serde_json::Value;
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 /// Which columns a table has besides those of its kind.
 #[derive(Clone, Debug, Default)]
@@ -89,7 +89,7 @@ fn rows(kind: Kind, objects: &[&Object], now: Instant, shape: &Shape) -> Vec<Vec
         {
             first.push_str(mark);
         }
-        rows.push(cells(kind, &shown, &row, object, shape));
+        rows.push(cells(kind, &shown, &mut row, object, shape));
     }
     rows
 }
@@ -99,14 +99,27 @@ fn lines(kind: Kind, rows: &[Vec<String>], shape: &Shape) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    let shown = columns(kind, shape);
-    let mut lines: Vec<Vec<String>> = if shape.no_headers { vec![] } else { vec![heads(&shown, shape)] };
     let widths = widths(rows);
-    lines.extend(rows.iter().map(|row| row.iter().map(|cell| clean(cell)).collect()));
-    if let Some(first) = lines.first_mut() {
-        pad(first, &widths);
+    let (mut out, mut rows) = (String::new(), rows);
+    let mut first = heads(&columns(kind, shape), shape);
+    if shape.no_headers {
+        first.clear();
+        if let Some((row, rest)) = rows.split_first() {
+            first.extend(row.iter().map(|cell| clean(cell).into_owned()));
+            rows = rest;
+        }
     }
-    lines.iter().map(|line| line.join("\t") + "\n").collect()
+    pad(&mut first, &widths);
+    out.push_str(&first.join("\t"));
+    out.push('\n');
+    for row in rows {
+        for (at, cell) in row.iter().enumerate() {
+            out.push_str(if at > 0 { "\t" } else { "" });
+            out.push_str(&clean(cell));
+        }
+        out.push('\n');
+    }
+    out
 }
 
 /// How many bytes the longest cell of each column has, before it is cut.
@@ -142,7 +155,13 @@ fn heads(shown: &[(usize, &str)], shape: &Shape) -> Vec<String> {
         .collect()
 }
 
-fn cells(kind: Kind, shown: &[(usize, &str)], row: &[Cell], object: &Object, shape: &Shape) -> Vec<String> {
+fn cells(
+    kind: Kind,
+    shown: &[(usize, &str)],
+    row: &mut [Cell],
+    object: &Object,
+    shape: &Shape,
+) -> Vec<String> {
     let meta = object.meta();
     let mut line = Vec::with_capacity(shown.len() + 2);
     if shape.namespace {
@@ -151,7 +170,7 @@ fn cells(kind: Kind, shown: &[(usize, &str)], row: &[Cell], object: &Object, sha
     line.extend(shape.event.map(str::to_owned));
     for (at, head) in shown {
         // A row may end early.
-        let Some(text) = row.get(*at).map(Cell::to_string) else { continue };
+        let Some(text) = row.get_mut(*at).map(Cell::take) else { continue };
         let text = if shape.kind && *head == "Name" {
             format!("{}/{text}", kind.qualified_kind().to_ascii_lowercase())
         } else {
@@ -175,11 +194,15 @@ fn show_labels(labels: &kubestep_model::Labels) -> String {
 }
 
 /// A cell is cut at its first line break; characters that steer a terminal are made visible.
-fn clean(text: &str) -> String {
+fn clean(text: &str) -> Cow<'_, str> {
+    if !text.bytes().any(|b| matches!(b, b'\x0c' | b'\n' | b'\r' | b'\x1b')) {
+        return text.into();
+    }
     match text.find(['\u{c}', '\n', '\r']) {
         Some(end) => text[..end].replace('\u{1b}', "^[") + "...",
         None => text.replace('\u{1b}', "^["),
     }
+    .into()
 }
 
 /// What the cells of a table stand for, and where they are in its text.

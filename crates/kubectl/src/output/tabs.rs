@@ -1,5 +1,14 @@
 //! Columns from text with tabs. Upstream: Go's text/tabwriter, as kubectl uses it (spaces for padding).
 
+fn blanks(out: &mut String, mut count: usize) {
+    const BLANKS: &str = "                ";
+    while count > 0 {
+        let some = &BLANKS[..count.min(BLANKS.len())];
+        out.push_str(some);
+        count -= some.len();
+    }
+}
+
 /// How wide the columns are.
 #[derive(Clone, Copy, Debug)]
 pub struct Tabs {
@@ -28,7 +37,7 @@ impl Tabs {
             for (cell, width) in line.iter().zip(widths.iter().map(Some).chain([None])) {
                 out.push_str(cell);
                 if let Some(width) = width {
-                    out.extend(std::iter::repeat_n(' ', width.saturating_sub(cell.chars().count())));
+                    blanks(&mut out, width.saturating_sub(cell.chars().count()));
                 }
             }
         }
@@ -51,8 +60,7 @@ impl Tabs {
             for (at, cell) in line.iter().enumerate() {
                 out.push_str(cell);
                 if at + 1 < line.len() {
-                    let blanks = widths[at].saturating_sub(cell.chars().count());
-                    out.extend(std::iter::repeat_n(' ', blanks));
+                    blanks(&mut out, widths[at].saturating_sub(cell.chars().count()));
                 }
             }
             out.push('\n');

@@ -1,5 +1,6 @@
 //! Looking at a value one level at a time, so that what prints it needs no tree of its own.
 
+use super::GoValue as Look;
 use serde_json::{Map, Number, Value};
 
 /// What a value is, one level deep.
@@ -13,12 +14,6 @@ pub enum Seen<'a> {
     List(&'a [&'a dyn Look]),
     /// The names in the order of their bytes.
     Map(&'a [(&'a str, &'a dyn Look)]),
-}
-
-/// A value that can be looked at.
-pub trait Look {
-    /// Tells once what it is.
-    fn look(&self, tell: &mut dyn FnMut(Seen<'_>));
 }
 
 /// A value as JSON.
@@ -66,25 +61,6 @@ pub(crate) fn fields(map: &Map<String, Value>) -> Vec<(&str, &dyn Look)> {
         fields.push((name, value));
     }
     fields
-}
-
-impl Look for Value {
-    fn look(&self, tell: &mut dyn FnMut(Seen<'_>)) {
-        match self {
-            Value::Null => tell(Seen::Null),
-            Value::Bool(b) => tell(Seen::Bool(*b)),
-            Value::Number(n) => tell(Seen::Number(n)),
-            Value::String(text) => tell(Seen::Text(text)),
-            Value::Array(items) => {
-                let mut all: Vec<&dyn Look> = Vec::with_capacity(items.len());
-                for item in items {
-                    all.push(item);
-                }
-                tell(Seen::List(&all));
-            }
-            Value::Object(map) => tell(Seen::Map(&fields(map))),
-        }
-    }
 }
 
 impl Look for &str {

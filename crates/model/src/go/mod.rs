@@ -12,8 +12,8 @@ use serde_json::Value;
 
 pub(crate) use fields::{Entry, Rest, When, camel, camel_length, look, order, read, serialize};
 pub(crate) use look::fields;
-pub use look::{Look, Named, Seen, Several, put, to_json};
-pub use value::GoValue;
+pub use look::{Named, Seen, Several, put, to_json};
+pub use value::{GoValue, GoValue as Look};
 
 /// Reads a new value from JSON.
 ///
@@ -94,7 +94,7 @@ macro_rules! api {
                 ], &self.rest);
             }
         }
-        impl crate::go::Look for $name {
+        impl crate::go::GoValue for $name {
             fn look(&self, tell: &mut dyn FnMut(crate::go::Seen<'_>)) {
                 const NAMES: &[&str] = &[
                     $($(crate::go::name!($af $($an)?),)*)?
@@ -103,9 +103,6 @@ macro_rules! api {
                 const ORDER: [u8; NAMES.len()] = crate::go::order(NAMES);
                 crate::go::look(&|tell| self.entries(tell), &ORDER, tell);
             }
-        }
-        impl crate::go::GoValue for $name {
-            fn is_empty(&self) -> bool { false }
             fn set_json(&mut self, value: serde_json::Value) -> Result<(), String> {
                 use crate::go;
                 go::read(value, stringify!($name), &mut [

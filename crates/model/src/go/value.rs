@@ -5,30 +5,36 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Look, Seen, made, wrong_type};
+use super::{Seen, fields, made, wrong_type};
 use crate::{IntOrString, LabelSelector, MicroTime, Quantity, Shared, Time};
 
-/// A value in an object of the API.
-pub trait GoValue: Look {
+/// A value in an object of the API, or one that is printed as such.
+pub trait GoValue {
+    /// Tells once what it is, one level deep.
+    fn look(&self, tell: &mut dyn FnMut(Seen<'_>));
+
     /// Whether Go's `omitempty` leaves it out.
-    fn is_empty(&self) -> bool;
+    fn is_empty(&self) -> bool {
+        false
+    }
 
     /// Reads it from JSON; what it was before must be the empty value.
     ///
     /// Errors: the decoder's text, for a value of a wrong type.
-    fn set_json(&mut self, value: Value) -> Result<(), String>;
+    fn set_json(&mut self, value: Value) -> Result<(), String> {
+        Err(wrong_type(&value, "nothing: this is only looked at"))
+    }
 }
 
 /// Values with their own reader.
 macro_rules! plain {
     ($($t:ty => |$x:ident| $empty:expr, $seen:expr;)*) => { $(
-        impl Look for $t {
+        impl GoValue for $t {
             fn look(&self, tell: &mut dyn FnMut(Seen<'_>)) {
                 let $x = self;
                 tell($seen);
             }
-        }
-        impl GoValue for $t {
+
             #[allow(unused_variables, reason = "some are never empty")]
             fn is_empty(&self) -> bool {
                 let $x = self;
@@ -56,15 +62,9 @@ plain! {
     MicroTime => |t| false, Seen::Text(&t.to_string());
 }
 
-impl Look for LabelSelector {
+impl GoValue for LabelSelector {
     fn look(&self, tell: &mut dyn FnMut(Seen<'_>)) {
         serde_json::to_value(self).unwrap_or_default().look(tell);
-    }
-}
-
-impl GoValue for LabelSelector {
-    fn is_empty(&self) -> bool {
-        false
     }
 
     fn set_json(&mut self, value: Value) -> Result<(), String> {
@@ -76,13 +76,11 @@ impl GoValue for LabelSelector {
 /// Texts.
 macro_rules! text {
     ($($t:ty)*) => { $(
-        impl Look for $t {
+        impl GoValue for $t {
             fn look(&self, tell: &mut dyn FnMut(Seen<'_>)) {
                 tell(Seen::Text(self));
             }
-        }
 
-        impl GoValue for $t {
             fn is_empty(&self) -> bool {
                 str::is_empty(self)
             }
@@ -99,6 +97,17 @@ macro_rules! text {
 text! { String Arc<str> }
 
 impl GoValue for Value {
+    fn look(&self, tell: &mut dyn FnMut(Seen<'_>)) {
+        match self {
+            Value::Null => tell(Seen::Null),
+            Value::Bool(b) => tell(Seen::Bool(*b)),
+            Value::Number(n) => tell(Seen::Number(n)),
+            Value::String(text) => tell(Seen::Text(text)),
+            Value::Array(items) => items.look(tell),
+            Value::Object(map) => tell(Seen::Map(&fields(map))),
+        }
+    }
+
     fn is_empty(&self) -> bool {
         self.is_null()
     }
@@ -109,62 +118,62 @@ impl GoValue for Value {
     }
 }
 
-impl<T: Look> Look for Vec<T> {
+/// Hands out the items of a list, each with how many are left.
+fn each_of(value: Value, take: &mut dyn FnMut(Value, usize) -> Result<(), String>) -> Result<(), String> {
+    let Value::Array(items) = value else { return Err(wrong_type(&value, "a sequence")) };
+    let mut left = items.len();
+    for item in items {
+        take(item, left)?;
+        left -= 1;
+    }
+    Ok(())
+}
+
+impl<T: GoValue + Default> GoValue for Vec<T> {
     fn look(&self, tell: &mut dyn FnMut(Seen<'_>)) {
-        let mut all: Vec<&dyn Look> = Vec::with_capacity(self.len());
+        let mut all: Vec<&dyn GoValue> = Vec::with_capacity(self.len());
         for item in self {
             all.push(item);
         }
         tell(Seen::List(&all));
     }
-}
-
-impl<T: GoValue + Default> GoValue for Vec<T> {
     fn is_empty(&self) -> bool {
         self.is_empty()
     }
 
     fn set_json(&mut self, value: Value) -> Result<(), String> {
-        let Value::Array(items) = value else { return Err(wrong_type(&value, "a sequence")) };
-        self.reserve(items.len());
-        for item in items {
-            self.push(made(item)?);
-        }
-        Ok(())
+        each_of(value, &mut |item, left| {
+            self.reserve_exact(left);
+            self.push(T::default());
+            self.last_mut().map_or(Ok(()), |last| last.set_json(item))
+        })
     }
 }
 
-impl<T: Look> Look for Option<T> {
+impl<T: GoValue + Default> GoValue for Option<T> {
     fn look(&self, tell: &mut dyn FnMut(Seen<'_>)) {
         match self {
             None => tell(Seen::Null),
             Some(value) => value.look(tell),
         }
     }
-}
-
-impl<T: GoValue + Default> GoValue for Option<T> {
     fn is_empty(&self) -> bool {
         self.is_none()
     }
 
     fn set_json(&mut self, value: Value) -> Result<(), String> {
-        *self = if value.is_null() { None } else { Some(made(value)?) };
-        Ok(())
+        if value.is_null() { Ok(()) } else { self.insert(T::default()).set_json(value) }
     }
 }
 
-impl<T: Look> Look for BTreeMap<String, T> {
+impl<T: GoValue + Default> GoValue for BTreeMap<String, T> {
     fn look(&self, tell: &mut dyn FnMut(Seen<'_>)) {
-        let mut all: Vec<(&str, &dyn Look)> = Vec::with_capacity(self.len());
+        let mut all: Vec<(&str, &dyn GoValue)> = Vec::with_capacity(self.len());
         for (name, value) in self {
             all.push((name, value));
         }
         tell(Seen::Map(&all));
     }
-}
-
-impl<T: GoValue + Default> GoValue for BTreeMap<String, T> {
     fn is_empty(&self) -> bool {
         self.is_empty()
     }
@@ -178,13 +187,10 @@ impl<T: GoValue + Default> GoValue for BTreeMap<String, T> {
     }
 }
 
-impl<T: Look> Look for Shared<T> {
+impl<T: GoValue + Clone> GoValue for Shared<T> {
     fn look(&self, tell: &mut dyn FnMut(Seen<'_>)) {
         T::look(self, tell);
     }
-}
-
-impl<T: GoValue + Clone> GoValue for Shared<T> {
     fn is_empty(&self) -> bool {
         T::is_empty(self)
     }

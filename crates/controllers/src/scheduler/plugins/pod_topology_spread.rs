@@ -265,6 +265,10 @@ fn scores(cycle: &Cycle<'_>, nodes: &[Arc<NodeInfo>]) -> Option<Scores> {
         }
         let value = |n: &NodeInfo| n.labels().get(&constraint.key).cloned();
         let domains: BTreeSet<Option<String>> = nodes.iter().filter(|n| usable(n)).map(|n| value(n)).gather();
+        // Where no node has the label, the constraint says nothing of any.
+        if domains.iter().all(Option::is_none) {
+            continue;
+        }
         let weight = (domains.len() as f64 + 2.0).ln();
         let mut counts: BTreeMap<String, i64> =
             domains.into_iter().flatten().map(|v| (v.clone(), 0)).gather();
