@@ -11,6 +11,7 @@ mod scene;
 mod seek;
 mod steps;
 mod sweep;
+mod terminal;
 
 const USAGE: &str = "usage: kubestep bench NAME [SIZE [PODS]]
 
@@ -20,6 +21,7 @@ const USAGE: &str = "usage: kubestep bench NAME [SIZE [PODS]]
   check          checks of a manifest of 40 lines and of files of 50 documents
   frames         the page's pictures at 300 and at 1,000 pods
   kubectl [N]    what kubectl's commands cost at N pods (1000)
+  terminal [N]   the same, typed on the page, with its picture
   steps [N]      the slowest sorts of steps while N pods come up (1000), with and without a Service
   sweep [N]      N random scenarios with faults (20)
   nodes [N [P]]  a cluster of N nodes (5000) and P pods for each (30)";
@@ -42,6 +44,7 @@ pub fn main(args: &[String]) -> i32 {
         "check" => check::run(),
         "frames" => frames::run(),
         "kubectl" => kubectl::run(size(1000)),
+        "terminal" => terminal::run(size(1000)),
         "sweep" => sweep::run(size(20)),
         "nodes" => nodes::run(size(5000), number(1, 30)),
         "steps" => steps::run(size(1000)),

@@ -21,6 +21,7 @@ mod marks;
 mod menu;
 mod models;
 mod moves;
+mod output;
 mod pod;
 mod registry;
 mod resizer;

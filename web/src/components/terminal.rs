@@ -3,11 +3,12 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use kubestep_protocol::{Chunk, Entry, Meaning, Stream};
+use kubestep_protocol::{Entry, Stream};
 use wasm_bindgen::JsCast;
 use web_sys::{ClipboardEvent, Element, HtmlInputElement};
 use yew::prelude::*;
 
+use super::output::Output;
 use crate::state::{Msg, TermMsg};
 use crate::store::{Send, on, use_send};
 use crate::words::{t, w};
@@ -115,42 +116,17 @@ struct OneProps {
 /// A command and its answer; messages wrap, tables scroll.
 #[component]
 fn One(props: &OneProps) -> Html {
-    let send = use_send();
     let entry = &props.entry;
-    let text: String = entry.output.iter().map(|c| c.text.as_str()).collect();
-    let is_table = text.lines().next().is_some_and(|l| l.starts_with("NAME") || l.contains("   "));
+    let first = entry.output.first().and_then(|c| c.text.lines().next());
+    let is_table = first.is_some_and(|l| l.starts_with("NAME") || l.contains("   "));
     let errors = entry.output.iter().any(|c| c.stream == Stream::Err);
     let class = classes!((!is_table || errors).then_some("msg"));
     html! {
         <pre>
             <span class="cmd">{format!("$ {}\n", entry.line)}</span>
-            <span class={class}>{ for entry.output.iter().enumerate().map(|(i, c)| piece(c, i + 1 == entry.output.len(), &send)) }</span>
+            <span class={class}><Output entry={entry.clone()} /></span>
             { for entry.exit.filter(|c| *c != 0).map(|c| html! { <>{" "}<span class="exit">{format!("exit {c}")}</span></> }) }
             if entry.exit.is_none() && entry.waits { <span class="label">{"\n"}{w("waits in virtual time · Ctrl-C ends it")}</span> }
         </pre>
     }
-}
-
-/// A piece of output: names of objects select them, states have their colours.
-fn piece(chunk: &Chunk, last: bool, send: &Send) -> Html {
-    let text = if last { chunk.text.trim_end_matches('\n') } else { chunk.text.as_str() };
-    let mut at = 0;
-    let mut parts: Vec<Html> = Vec::new();
-    for mark in &chunk.marks {
-        let (start, end) = (mark.start as usize, (mark.end as usize).min(text.len()));
-        let (Some(before), Some(word)) = (text.get(at..start), text.get(start..end)) else { continue };
-        parts.push(before.to_string().into());
-        at = end;
-        parts.push(match &mark.means {
-            // Not stops of Tab: a long table would have a thousand. The board has them all for the keyboard.
-            Meaning::Object(object) => html! {
-                <button class="name" tabindex="-1" onclick={on(send, Msg::Select(object.clone()))}>{word.to_string()}</button>
-            },
-            Meaning::Good => html! { <span class="is-good">{word.to_string()}</span> },
-            Meaning::Waits => html! { <span class="is-waiting">{word.to_string()}</span> },
-            Meaning::Bad => html! { <span class="is-bad">{word.to_string()}</span> },
-        });
-    }
-    parts.push(text.get(at..).unwrap_or_default().to_string().into());
-    parts.into_iter().collect()
 }
