@@ -26,6 +26,7 @@ static SCRIPTS: &[&str] = &[
     include_str!("../scenarios/spec-and-status.yaml"),
     include_str!("../scenarios/chain-of-loops.yaml"),
     include_str!("../scenarios/rolling-update.yaml"),
+    include_str!("../scenarios/three-of-two.yaml"),
     include_str!("../scenarios/revisions.yaml"),
     include_str!("../scenarios/fifty.yaml"),
     include_str!("../scenarios/rollout-status.yaml"),

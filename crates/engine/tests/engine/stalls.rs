@@ -271,3 +271,18 @@ fn a_victim_is_asked_twice_after_a_crash() {
     assert_eq!(left, "urgent");
     assert_eq!(why(&mut page, "Pod", "urgent"), "Agreed");
 }
+
+/// What is asked for is 1 + 1, and there are three: the old pod waits for a loop that is not there.
+#[test]
+fn without_surge_three_pods_wait_for_the_controller_manager() {
+    let mut page = Page::open("P06-surge");
+    let replicas = "kubectl get replicasets -o jsonpath={.items[*].spec.replicas}";
+    let there = "kubectl get pods -o jsonpath={.items[*].metadata.name}";
+    assert_eq!(typed(&mut page, replicas), "1 1");
+    assert_eq!(typed(&mut page, there).split(' ').count(), 3);
+    says_all(&mut page, "Deployment", "depot", "controller manager is stopped", None);
+    page.send(Command::Fault { id: "crash:manager".into(), on: false });
+    assert_eq!(page.send(Command::UntilCalm), kubestep_protocol::Stop::Calm(VerdictKind::Converged));
+    assert_eq!(typed(&mut page, there).split(' ').count(), 2);
+    assert_eq!(why(&mut page, "Deployment", "depot"), "Agreed");
+}

@@ -2,7 +2,7 @@
 
 use crate::{Blocker, Gaps, end};
 use kubestep_cluster::World;
-use kubestep_model::{Kind, Pod};
+use kubestep_model::{Kind, Pod, ReplicaSet};
 use std::{collections::BTreeMap, ops::RangeInclusive, sync::Arc};
 
 fn pods(world: &World) -> impl Iterator<Item = &Pod> {
@@ -23,6 +23,33 @@ pub fn between(world: &World, quiet: bool, range: RangeInclusive<usize>, new: &s
     let is_new = |p: &&Pod| p.is_ready() && p.spec.containers.iter().all(|c| c.image == new);
     let old = there - pods(world).filter(is_new).count();
     if quiet && old > 0 { Err(format!("{old} pods are not new and ready in the end")) } else { Ok(()) }
+}
+
+fn sets(world: &World) -> impl Iterator<Item = &ReplicaSet> {
+    world.store().list(Kind::ReplicaSet, None).filter_map(|o| o.get::<ReplicaSet>())
+}
+
+fn asked(set: &ReplicaSet) -> usize {
+    usize::try_from(set.spec.replicas.unwrap_or(1)).unwrap_or(0)
+}
+
+/// Never are ReplicaSets together asked for more pods than this: what a Deployment counts before it asks for more.
+/// Upstream: pkg/controller/deployment/util, NewRSNewReplicas (v1.37).
+pub fn asked_within(world: &World, most: usize) -> Result<(), String> {
+    let asked: usize = sets(world).map(asked).sum();
+    if asked > most { Err(format!("{asked} pods are asked for, {most} may be")) } else { Ok(()) }
+}
+
+/// There are more pods than this only while ReplicaSets have some that are yet to be deleted, and by no more than those.
+pub fn above_while_some_are_to_go(world: &World, most: usize) -> Result<(), String> {
+    let active: Vec<&Pod> = pods(world).filter(|p| p.is_active()).collect();
+    let of = |set: &ReplicaSet| {
+        let owns = |p: &&&Pod| p.metadata.controller().is_some_and(|o| o.uid == set.metadata.uid);
+        active.iter().filter(owns).count()
+    };
+    let to_go: usize = sets(world).map(|set| of(set).saturating_sub(asked(set))).sum();
+    let over = active.len().saturating_sub(most);
+    if over > to_go { Err(format!("{over} pods too many, {to_go} are to go")) } else { Ok(()) }
 }
 
 /// A pod that has an owner keeps it; in the end none is without.
