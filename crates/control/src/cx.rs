@@ -3,8 +3,8 @@
 use crate::{Controller, EventNote, Note, View, note::reference};
 use kubestep_model::tree::OrdMap;
 use kubestep_model::{
-    Answer, Body, DeleteOptions, Dice, Instant, Key, Kind, Object, PatchKind, Reply, Request, Resource,
-    Status, Subresource, Verb,
+    Answer, Body, DeleteOptions, Dice, Instant, Key, Kind, Object, ObjectReference, PatchKind, Reply,
+    Request, Resource, Status, Subresource, Verb,
 };
 use serde_json::Value;
 use std::{
@@ -177,14 +177,18 @@ impl<'a> Cx<'a> {
     }
     /// Tells the cluster something about an object.
     pub fn event(&mut self, about: &Object, r#type: &'static str, reason: &str, message: String) {
-        let regarding = reference(about);
-        self.effects.push(Effect::Event(EventNote {
-            regarding,
-            r#type,
-            reason: reason.into(),
-            message,
-            action: "",
-        }));
+        self.event_on(reference(about), r#type, reason, message);
+    }
+    /// As [`Cx::event`], for a controller that makes the reference itself, with less in it.
+    pub fn event_on(
+        &mut self,
+        regarding: ObjectReference,
+        r#type: &'static str,
+        reason: &str,
+        message: String,
+    ) {
+        let note = EventNote { regarding, r#type, reason: reason.into(), message, action: "" };
+        self.effects.push(Effect::Event(note));
     }
     /// Looks at a key again after a while.
     pub fn again(&mut self, key: Key, after: Duration) {

@@ -5,7 +5,8 @@
 use super::ACTOR;
 use kubestep_control::{Change, Controller, Cx, Done, Flow, View, Wake, Watch};
 use kubestep_model::{
-    DeleteOptions, Instant, Key, Kind, Node, Object, PatchKind, Pod, Subresource, Taint, Time, Toleration,
+    DeleteOptions, Instant, Key, Kind, Node, Object, ObjectReference, PatchKind, Pod, Subresource, Taint,
+    Time, Toleration,
 };
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -99,8 +100,7 @@ impl Controller for TaintEviction {
         let Some(stays) = stays else {
             if begun.is_some() {
                 cx.remember(&note, None);
-                let text = format!("Cancelling deletion of Pod {}/{}", key.namespace, key.name);
-                cx.event(&Object::from(pod.clone()), "Normal", "TaintManagerEviction", text);
+                tell(cx, key, "Cancelling deletion of");
             }
             return Ok(Done::Settled);
         };
@@ -123,10 +123,23 @@ impl Controller for TaintEviction {
     }
 }
 
+/// It knows the pod by its name only: without a uid, `kubectl describe pod` does not find the event.
+/// Upstream: emitPodDeletionEvent, emitCancelPodDeletionEvent.
+fn tell(cx: &mut Cx<'_>, pod: &Key, what: &str) {
+    let regarding = ObjectReference {
+        kind: "Pod".into(),
+        api_version: "v1".into(),
+        namespace: pod.namespace.clone(),
+        name: pod.name.clone(),
+        ..ObjectReference::default()
+    };
+    let text = format!("{what} Pod {}/{}", pod.namespace, pod.name);
+    cx.event_on(regarding, "Normal", "TaintManagerEviction", text);
+}
+
 fn evict(cx: &mut Cx<'_>, pod: &Pod, key: &Key) -> Flow {
     cx.because("taint.evict", vec![("pod", key.name.to_string()), ("node", pod.spec.node_name.to_string())]);
-    let text = format!("Marking for deletion Pod {}/{}", key.namespace, key.name);
-    cx.event(&Object::from(pod.clone()), "Normal", "TaintManagerEviction", text);
+    tell(cx, key, "Marking for deletion");
     let now: Time = cx.now().to_time();
     let condition = json!({"type": "DisruptionTarget", "status": "True", "reason": "DeletionByTaintManager",
         "message": "Taint manager: deleting due to NoExecute taint", "lastProbeTime": null, "lastTransitionTime": now,
@@ -141,5 +154,29 @@ fn evict(cx: &mut Cx<'_>, pod: &Pod, key: &Key) -> Flow {
         Ok(()) => Ok(Done::Settled),
         Err(status) if status.is_not_found() => Ok(Done::Settled),
         Err(status) => Err(cx.fail(status)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::pass;
+
+    fn object(kind: Kind, value: Value) -> Object {
+        Object::from_value(kind, value).expect("an object")
+    }
+
+    #[test]
+    fn the_event_names_the_pod_without_its_uid() {
+        let taint = json!({"key": "node.kubernetes.io/unreachable", "effect": "NoExecute"});
+        let node = object(Kind::Node, json!({"metadata": {"name": "node-1"}, "spec": {"taints": [taint]}}));
+        let meta = json!({"name": "lone", "namespace": "default", "uid": "u"});
+        let pod = object(Kind::Pod, json!({"metadata": meta, "spec": {"nodeName": "node-1"}}));
+        let outcome = pass(&TaintEviction, pod.key(), vec![node, pod], Instant::START, vec![]);
+        let told: Vec<_> =
+            outcome.events.iter().map(|e| (&*e.regarding.name, &*e.regarding.uid, &*e.message)).collect();
+        assert_eq!(told, [("lone", "", "Marking for deletion Pod default/lone")]);
+        let verbs: Vec<&Value> = outcome.actions.iter().map(|action| &action["verb"]).collect();
+        assert_eq!(verbs, ["patch", "delete"]);
     }
 }

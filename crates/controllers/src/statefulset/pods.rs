@@ -55,9 +55,10 @@ pub(super) fn create(cx: &mut Cx<'_>, set: &StatefulSet, pod: &Pod) -> Step<()> 
     refusal.map_or(Ok(()), |status| Err(status.into()))
 }
 
-/// Upstream: DeleteStatefulPod.
+/// A pod that is gone already counts as deleted. Upstream: DeleteStatefulPod.
 pub(super) fn delete(cx: &mut Cx<'_>, set: &StatefulSet, pod: &Pod) -> Step<()> {
     let refusal = cx.try_delete(pod.key(), DeleteOptions::default())?.err();
+    let refusal = refusal.filter(|status| !status.is_not_found());
     pod_event(cx, "Delete", set, pod, refusal.as_ref());
     refusal.map_or(Ok(()), |status| Err(status.into()))
 }

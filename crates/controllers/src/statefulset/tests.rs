@@ -3,10 +3,11 @@
 use super::*;
 use crate::{
     claim::controller_ref,
-    harness::{Outcome, pass},
+    harness::{Outcome, pass, pass_behind},
 };
 use kubestep_model::{Instant, Object, ObjectMeta, PodCondition, Resource, Time};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 fn set(spec: Value) -> StatefulSet {
     let mut whole = json!({
@@ -139,6 +140,19 @@ fn a_claim_is_made_before_its_pod_and_owned_as_the_policy_says() {
     let condemned = run(&set, &[(0, "ready"), (1, "ready")], vec![claim(0), claim(1)]);
     assert_eq!(owners(&condemned, "data-db-1"), ["Pod"]);
     assert_eq!(moves(&condemned), "-db-1");
+}
+
+#[test]
+fn a_pod_that_is_gone_already_counts_as_deleted() {
+    let set = set(json!({"replicas": 1}));
+    let objects = [set.to_object(), revision(&set).to_object(), pod(&set, 0, "ready"), pod(&set, 1, "ready")];
+    let cached: BTreeMap<Key, Object> = objects.into_iter().map(|object| (object.key(), object)).collect();
+    let mut stored = cached.clone();
+    stored.retain(|key, _| &*key.name != "db-1");
+    let outcome =
+        pass_behind(&StatefulSetController, set.to_object().key(), &cached, stored, Instant::START, vec![]);
+    let texts: Vec<(&str, &str)> = outcome.events.iter().map(|e| (&*e.reason, &*e.message)).collect();
+    assert_eq!(texts, [("SuccessfulDelete", "Delete Pod db-1 in StatefulSet db successful")]);
 }
 
 #[test]
