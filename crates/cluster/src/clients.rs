@@ -254,9 +254,9 @@ impl World {
         {
             return Err(why);
         }
-        let host = match &*object.spec.hostname {
-            "" => object.metadata.name.to_string(),
-            name => name.to_owned(),
+        let said = match ask {
+            Some(ClientAsk::Exec { command, .. }) => crate::exec::answers(self, object, container, command),
+            _ => vec![],
         };
         let (node, uid) = (object.spec.node_name.clone(), object.metadata.uid.clone());
         let machine = self.machines.get_mut(&node).ok_or_else(|| "the pod is not on a node".to_string())?;
@@ -274,9 +274,8 @@ impl World {
                 Ok((lines.iter().map(|(at, line)| format!("{}\t{line}", at.0)).collect(), 0))
             }
             Some(ClientAsk::Exec { command, .. }) => {
-                let (text, code) = machine.exec(&uid, container, command, self.now).ok_or_else(missing)?;
-                let asks = matches!(command.as_slice(), [only] if only == "hostname");
-                Ok(if asks { (format!("{host}\n"), 0) } else { (text, code) })
+                let ended = machine.exec(&uid, container, command, self.now, &said).ok_or_else(missing)?;
+                Ok(ended.unwrap_or_else(crate::exec::endless))
             }
             _ => Err("nothing was asked".into()),
         }

@@ -8,6 +8,7 @@ mod boot;
 mod clients;
 mod deliver;
 mod due;
+mod exec;
 mod faults;
 mod flight;
 mod hash;
@@ -23,6 +24,7 @@ mod step;
 #[cfg(test)]
 mod tests;
 mod think;
+mod traffic;
 mod world;
 
 pub use acts::{Act, NodeAct, Pods};
@@ -40,4 +42,5 @@ pub use process::{Brain, Health, Loop, Process, ProcessId, TimerName, Work};
 pub use record::{ChangeKind, ChangeRef, Record, RecordId, What};
 pub use runtime::{Image, Machine, Mood, NodeSpec, Registry};
 pub use step::Step;
+pub use traffic::{Heard, Reached, Sent, to_service};
 pub use world::World;

@@ -55,6 +55,8 @@ pub struct ContainerConfig {
     pub image: Arc<str>,
     pub command: Vec<String>,
     pub files: Files,
+    /// The variables that the pod gives it, with their values at its start.
+    pub env: Vec<(String, String)>,
 }
 
 /// An order to the container runtime.

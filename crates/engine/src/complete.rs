@@ -6,6 +6,7 @@ use kubestep_model::arrange::Arrange;
 use kubestep_model::{
     Kind, Object,
     defined::{self, DEFINITION, Definition},
+    schema,
 };
 use kubestep_protocol::Completions;
 
@@ -48,7 +49,7 @@ fn finish(same: Completions, before: &str, partial: &str, mut found: Vec<String>
     match found.as_slice() {
         [] => same,
         [one] => {
-            let space = if one.ends_with(['/', '=']) { "" } else { " " };
+            let space = if one.ends_with(['/', '=', '.']) { "" } else { " " };
             Completions { completed: format!("{before}{one}{space}"), ..same }
         }
         many => {
@@ -213,12 +214,31 @@ fn positional(session: &Session, path: &str, words: &[&str], partial: &str, name
     match path.split(' ').next().unwrap_or("") {
         "create" if path == "create" && words.is_empty() => makes().iter().map(ToString::to_string).collect(),
         "apply" | "create" | "replace" | "run" => vec![],
+        "explain" if !words.is_empty() => vec![],
+        "explain" if partial.contains('.') => {
+            let mut all = explained(partial);
+            all.extend(kinds(session));
+            all
+        }
         "cordon" | "uncordon" | "drain" => names(session, Kind::Node, ""),
         "logs" | "exec" if words.is_empty() => names(session, Kind::Pod, namespace),
         "logs" | "exec" => vec![],
         "rollout" | "set" => slashed(session, TEMPLATED, partial, namespace, words.is_empty()),
         _ => named(session, words, partial, namespace),
     }
+}
+
+/// The fields below `deploy.spec.` or `deployments.apps.spec.`; a dot behind those that have fields themselves.
+fn explained(partial: &str) -> Vec<String> {
+    let Some((typed, _)) = partial.rsplit_once('.') else { return vec![] };
+    let parts: Vec<&str> = typed.split('.').collect();
+    let found = (1..=parts.len().min(4)).rev().find_map(|end| {
+        let kind = resources::resolve(&parts[..end].join(".")).ok()?;
+        schema::explain(&kind.api_version(), kind.name(), &parts[end..], 2)?.ok()
+    });
+    let fields = found.map(|f| f.fields).unwrap_or_default();
+    let dot = |inner: &[schema::Explained]| if inner.is_empty() { "" } else { "." };
+    fields.iter().map(|f| format!("{typed}.{}{}", f.name, dot(&f.fields))).collect()
 }
 
 /// The kinds whose pods are made from a template and rolled out.

@@ -4,7 +4,7 @@ mod life;
 mod net;
 
 use super::{
-    process::{self, Cursor, Disk},
+    process::{self, Cursor, Disk, Said},
     program,
     registry::{Image, Registry, pull_error},
     sha256,
@@ -281,22 +281,32 @@ impl Machine {
         runs.get(usize::from(previous)).map(|h| h.disk.printed.iter().cloned().collect())
     }
 
-    /// Runs a command in the running container of a pod; what it prints and its exit code.
-    pub fn exec(
+    /// The running container of a pod with this name.
+    fn running(&self, pod: &str, container: &str) -> Option<&Held> {
+        self.containers
+            .values()
+            .find(|h| *h.pod == *pod && *h.info.name == *container && h.info.state == RuntimeState::Running)
+    }
+
+    /// The environment that a running container was given, and when it started.
+    pub(crate) fn environment(&self, pod: &str, container: &str) -> Option<(&[(String, String)], Instant)> {
+        let held = self.running(pod, container)?;
+        Some((&held.config.env, held.info.started?))
+    }
+
+    /// Runs a command in the running container of a pod; what it prints and its exit code. `said` are the answers of
+    /// its statements that are not the machine's to give. `Some(None)`: it does not end.
+    pub(crate) fn exec(
         &mut self,
         pod: &str,
         container: &str,
         command: &[String],
         now: Instant,
-    ) -> Option<(String, i32)> {
-        let running =
-            |h: &Held| &*h.pod == pod && &*h.info.name == container && h.info.state == RuntimeState::Running;
-        let id = self.containers.iter().find(|(_, h)| running(h)).map(|(id, _)| id.clone())?;
+        said: &Said,
+    ) -> Option<Option<(String, i32)>> {
+        let id = self.running(pod, container)?.info.id.clone();
         let held = self.containers.get_mut(&id)?;
-        match process::exec(command, &mut held.disk, now) {
-            Ok((_, code, text)) => Some((text, code)),
-            Err(()) => Some((String::new(), 0)),
-        }
+        Some(process::exec(command, &mut held.disk, now, said).ok().map(|(_, code, text)| (text, code)))
     }
 
     fn list(&self) -> Report {

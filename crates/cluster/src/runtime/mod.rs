@@ -14,4 +14,5 @@ mod tests;
 
 pub use kubestep_control::NodeSpec;
 pub use machine::Machine;
+pub(crate) use program::{is_known, parse};
 pub use registry::{Image, Mood, Registry};

@@ -5,20 +5,20 @@ use std::time::Duration;
 
 /// How a statement follows the one before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Join {
+pub(crate) enum Join {
     Always,
     IfOk,
     IfFailed,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Statement {
-    pub(super) words: Vec<String>,
-    pub(super) join: Join,
+pub(crate) struct Statement {
+    pub(crate) words: Vec<String>,
+    pub(crate) join: Join,
 }
 
 /// Statements in order. `None` where the command is not known at all: then the image decides.
-pub(super) type Program = Vec<Statement>;
+pub(crate) type Program = Vec<Statement>;
 
 const SHELLS: &[&str] = &["sh", "/bin/sh", "bash", "/bin/bash", "ash", "/bin/ash"];
 const KNOWN: &[&str] = &["sleep", "true", "false", "exit", "echo", "cat", "touch", "rm", "test", "[", ":"];
@@ -28,11 +28,11 @@ pub(super) fn base(word: &str) -> &str {
 }
 
 /// Whether the little language knows this command.
-pub(super) fn is_known(word: &str) -> bool {
+pub(crate) fn is_known(word: &str) -> bool {
     KNOWN.contains(&base(word))
 }
 
-pub(super) fn parse(command: &[String]) -> Option<Program> {
+pub(crate) fn parse(command: &[String]) -> Option<Program> {
     let first = command.first()?;
     if SHELLS.contains(&first.as_str()) {
         let flag = command.iter().skip(1).position(|a| a.starts_with('-') && a.contains('c'))? + 1;

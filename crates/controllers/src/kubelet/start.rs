@@ -122,7 +122,7 @@ impl Kubelet {
         let Some(worker) = self.workers.get(uid).cloned() else { return };
         let pod = worker.pod.clone();
         let Some(container) = container(&pod, name) else { return };
-        match self.configuration(cx, uid, container) {
+        let env = match self.configuration(cx, uid, container) {
             None => return,
             Some(Err(text)) => {
                 cx.event(pod_reference(&pod, Some(name)), "Warning", "Failed", format!("Error: {text}"));
@@ -133,8 +133,8 @@ impl Kubelet {
                 self.start_failed(uid, name, "CreateContainerConfigError", &text, None);
                 return self.start_next(cx, uid);
             }
-            Some(Ok(())) => {}
-        }
+            Some(Ok(env)) => env,
+        };
         let seen = self.seen(uid);
         let attempt =
             runs(&seen, name).first().map_or_else(|| old_restarts(&worker, name), |c| c.attempt + 1);
@@ -145,6 +145,7 @@ impl Kubelet {
             image: container.image.as_str().into(),
             command: container.command.iter().chain(&container.args).cloned().collect(),
             files: worker.volumes.files_of(container),
+            env,
         };
         cx.order(Order::Start(Arc::new(config)));
     }

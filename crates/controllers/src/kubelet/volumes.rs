@@ -146,7 +146,8 @@ fn sources(pod: &Pod) -> Vec<Source> {
     found
 }
 
-fn data(object: &Object) -> BTreeMap<String, String> {
+/// The entries of a ConfigMap or Secret, as text.
+pub(super) fn data(object: &Object) -> BTreeMap<String, String> {
     match object {
         Object::ConfigMap(map) => ConfigMap::clone(map).data,
         Object::Secret(secret) => {

@@ -14,4 +14,5 @@ mod places;
 mod random;
 mod roundtrip;
 mod scenarios;
+mod shell;
 mod stalls;

@@ -67,7 +67,12 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     let key = Key::new(Kind::Pod, pod.metadata.namespace.clone(), pod.metadata.name.clone());
     match kc.exec(key, container.into(), command.to_vec())? {
         Ok((text, code)) => {
-            kc.out(text);
+            // As a shell: what cannot be run is no output.
+            if matches!(code, 126 | 127) {
+                kc.err(text)
+            } else {
+                kc.out(text)
+            }
             if code != 0 {
                 kc.err(format!("command terminated with exit code {code}\n"));
                 return Err(Stop::Exit(code));

@@ -42,7 +42,7 @@ impl Machine {
         let Some(held) = self.containers.get_mut(id) else { return vec![] };
         held.alarm = None;
         let run = match (&mut held.process, &held.image) {
-            (Some(cursor), _) => cursor.run(&mut held.disk, now),
+            (Some(cursor), _) => cursor.run(&mut held.disk, now, &[]),
             (None, Some(image)) => Run::Ended(image.exit.unwrap_or(0)),
             (None, None) => Run::Stays,
         };
@@ -156,7 +156,7 @@ impl Machine {
             return (Duration::ZERO, ExecAnswer::Ended { code: i32::from(!answer), output: output.into() });
         }
         let limit = Duration::from_secs(u64::try_from(timeout).unwrap_or(0));
-        let ran = process::exec(command, &mut held.disk, now);
+        let ran = process::exec(command, &mut held.disk, now, &[]);
         match ran {
             Ok((took, code, output)) if limit.is_zero() || took < limit => {
                 (took, ExecAnswer::Ended { code, output: output.into() })

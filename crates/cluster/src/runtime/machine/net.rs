@@ -54,6 +54,16 @@ impl Held {
 }
 
 impl Machine {
+    /// What a pod answers at a port to who asks over the network, as a code of HTTP; `None`: nobody listens.
+    pub fn answers(&self, pod: &str, port: u16, path: &str, now: Instant) -> Option<u16> {
+        let ask = NetAsk { kind: NetKind::Http, scheme: "http", host: "".into(), port, path: path.into() };
+        let says = |h: &&Held| h.image.as_ref().is_some_and(|image| image.listens(port) == Some(true));
+        let of_pod = || self.containers.values().filter(|h| *h.pod == *pod);
+        // Who says that it listens there comes before who does not say where it listens.
+        let heard = of_pod().filter(says).chain(of_pod()).map(|h| h.hears(&ask, now));
+        heard.filter_map(|h| if let Heard::Code(code) = h { Some(code) } else { None }).next()
+    }
+
     /// How long a question over the network takes, and what comes of it.
     pub(super) fn net(
         &self,

@@ -1,0 +1,144 @@
+//! What people run in containers: the environment, names and requests; nothing is silent.
+
+use crate::page::Page;
+use kubestep_protocol::{Command, ImageAct};
+
+const OBJECTS: &str = r#"cat <<EOF | kubectl apply -f -
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: colours}
+data: {COLOUR: blue, other: "7"}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: old-one}
+spec: {ports: [{name: http, port: 8080}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: web, labels: {app: web}}
+spec:
+  hostname: front
+  containers:
+    - name: web
+      image: nginx
+      ports: [{containerPort: 80}]
+      envFrom: [{configMapRef: {name: colours}}]
+      env:
+        - {name: PLAIN, value: "a $(COLOUR) b $$(COLOUR) $(NONE)"}
+        - {name: ME, valueFrom: {fieldRef: {fieldPath: "metadata.labels['app']"}}}
+        - {name: OTHER, valueFrom: {configMapKeyRef: {name: colours, key: other}}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: asks}
+spec: {containers: [{name: asks, image: busybox, command: [sleep, infinity]}]}
+EOF"#;
+
+fn page() -> Page {
+    let mut page = Page::open("empty");
+    for image in ["nginx", "busybox"] {
+        page.send(Command::Image(ImageAct::Push(image.into())));
+    }
+    page.kubectl(OBJECTS);
+    assert_eq!(page.terminal().1, Some(0), "{}", page.terminal().0);
+    page.send(Command::Advance { millis: 60_000 });
+    page
+}
+
+fn says(page: &mut Page, line: &str) -> (String, Option<i32>) {
+    page.kubectl(line);
+    page.send(Command::Advance { millis: 1_000 });
+    page.terminal()
+}
+
+#[test]
+fn a_container_knows_its_environment() {
+    let mut page = page();
+    let (text, code) = says(&mut page, "kubectl exec web -- env");
+    assert_eq!(code, Some(0), "{text}");
+    for line in [
+        "HOSTNAME=front",
+        "COLOUR=blue",
+        "PLAIN=a blue b $(COLOUR) $(NONE)",
+        "ME=web",
+        "OTHER=7",
+        "KUBERNETES_SERVICE_PORT=443",
+        "OLD_ONE_SERVICE_PORT_HTTP=8080",
+        "OLD_ONE_PORT_8080_TCP_PROTO=tcp",
+        "HOME=/root",
+    ] {
+        assert!(text.lines().any(|l| l == line), "{line} in:\n{text}");
+    }
+    // What changes later is seen by the next container only.
+    says(&mut page, "kubectl patch configmap colours -p '{\"data\":{\"COLOUR\":\"red\"}}'");
+    says(&mut page, "kubectl create service clusterip late --tcp=80");
+    assert_eq!(says(&mut page, "kubectl exec web -- printenv COLOUR ME"), ("blue\nweb\n".into(), Some(0)));
+    assert!(!says(&mut page, "kubectl exec web -- env").0.contains("LATE_"));
+    let (text, code) = says(&mut page, "kubectl exec web -- printenv NOBODY");
+    assert_eq!((text.as_str(), code), ("command terminated with exit code 1\n", Some(1)));
+}
+
+#[test]
+fn a_container_asks_services_and_pods() {
+    let mut page = page();
+    let refused = |(text, code): (String, Option<i32>), words: &str, want| {
+        assert!(text.starts_with(words) && code == Some(want), "{words}: {text} {code:?}");
+    };
+    refused(says(&mut page, "kubectl exec asks -- wget -qO- http://web"), "wget: bad address 'web'", 1);
+    says(&mut page, "kubectl expose pod web --port 8000 --target-port 80");
+    says(&mut page, "sleep 5");
+    for line in [
+        "wget -qO- web:8000",
+        "curl -s http://web.default:8000/",
+        "curl -fsS web.default.svc.cluster.local:8000",
+    ] {
+        let (text, code) = says(&mut page, &format!("kubectl exec asks -- {line}"));
+        assert!(
+            text.starts_with("Pod web answered at 10.244.") && text.ends_with(":80.\n"),
+            "{line}: {text}"
+        );
+        assert_eq!(code, Some(0));
+    }
+    let (text, code) = says(&mut page, "kubectl exec asks -- nslookup web");
+    assert!(text.contains("Name:\tweb.default.svc.cluster.local\nAddress: 10.96."), "{text}");
+    assert_eq!(code, Some(0));
+    refused(says(&mut page, "kubectl exec asks -- nslookup nobody"), "Server:\t\t10.96.0.10\n", 1);
+    refused(
+        says(&mut page, "kubectl exec asks -- curl nobody"),
+        "curl: (6) Could not resolve host: nobody\n",
+        6,
+    );
+    refused(says(&mut page, "kubectl exec asks -- curl localhost:99"), "curl: (7) Failed to connect", 7);
+    refused(says(&mut page, "kubectl exec asks -- curl web:1"), "curl: (28) Failed to connect", 28);
+    says(&mut page, "kubectl label pod web app=other --overwrite");
+    says(&mut page, "sleep 5");
+    refused(
+        says(&mut page, "kubectl exec asks -- wget -O - web:8000"),
+        "wget: can't connect to remote host",
+        1,
+    );
+}
+
+#[test]
+fn nothing_is_silent() {
+    let mut page = page();
+    for (line, words, want) in [
+        ("ps aux", "ps: Kubestep's containers do not know this command", 127),
+        ("sh", "sh: Kubestep's containers do not do this: one cannot type", 126),
+        ("ls", "ls: Kubestep's containers do not do this: name a folder", 126),
+        ("sh -c 'echo a; ps'", "a\nps: Kubestep's containers do not know", 127),
+        ("sh -c 'echo $HOME'", "sh: Kubestep's containers do not do this", 126),
+        ("wget http://web", "wget: Kubestep's containers do not do this: it would write", 126),
+        ("curl https://web", "curl: Kubestep's containers do not do this: only http://", 126),
+        ("sleep infinity", "Kubestep waits for no command", 126),
+        ("sh -c 'printenv X || echo none'", "none\n", 0),
+        ("hostname", "asks\n", 0),
+    ] {
+        let (text, code) = says(&mut page, &format!("kubectl exec asks -- {line}"));
+        assert!(text.starts_with(words) && code == Some(want), "{line}: {text} {code:?}");
+        if want > 0 {
+            assert!(text.ends_with(&format!("command terminated with exit code {want}\n")), "{text}");
+        }
+    }
+}
