@@ -50,13 +50,13 @@ title: Eine Lektion von mir
 minutes: 5
 ---
 
-Öffne ein Szenario, tu, was herauszufinden ist, drücke *Teilen* und *Diesen Lauf als Lektion sichern*: Dann steht ihr Text hier.
+Öffne ein Szenario, tu, was herauszufinden ist, drücke „Teilen“ und „Diesen Lauf als Lektion sichern“: Dann steht ihr Text hier.
 ` : `---
 title: A lesson of mine
 minutes: 5
 ---
 
-Open a scenario, do what the learner is to find out, press *Share* and *Save this run as a lesson*: then its text stands here.
+Open a scenario, do what the learner is to find out, press “Share” and “Save this run as a lesson”: then its text stands here.
 `;
 
 /** `#lesson!1…` or `#1…`: the lesson that a run began from, and the run. */

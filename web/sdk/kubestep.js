@@ -66,7 +66,7 @@ async function rest() {
 function warn(options) {
   for (const [name, known] of Object.entries(KNOWN)) {
     const value = options[name];
-    if (value === undefined || value === null || typeof value === "boolean") continue;
+    if (value === undefined || value === null || value === "" || typeof value === "boolean") continue;
     const parts = name === "show" ? (Array.isArray(value) ? value : String(value).split(/[\s,+]+/).filter(Boolean)) : [String(value)];
     for (const part of parts) {
       if (!known.some((k) => (k instanceof RegExp ? k.test(part) : k === part))) console.warn(`kubestep: ${name} "${part}" is not known${known[1] ? `; there are ${known.join(", ")}` : ""}`);

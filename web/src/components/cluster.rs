@@ -3,7 +3,6 @@
 use std::rc::Rc;
 
 use kubestep_protocol::*;
-use web_sys::HtmlSelectElement;
 use yew::prelude::*;
 
 use super::board::Board;
@@ -11,6 +10,7 @@ use super::loops::Loops;
 use super::menu::{Entry, Menu};
 use super::registry::Registry;
 use super::rich::rich;
+use super::select::Select;
 use super::terminal::Terminal;
 use crate::state::{Msg, Open, State, View};
 use crate::store::{Send, on, use_send};
@@ -116,10 +116,8 @@ fn fault_menu(state: &State) -> Html {
 
 fn limits(limit: u64, send: &Send) -> Html {
     let send = send.clone();
-    let onchange = Callback::from(move |e: Event| {
-        let value: Option<u64> =
-            e.target_dyn_into::<HtmlSelectElement>().and_then(|s| s.value().parse().ok());
-        if let Some(minutes) = value {
+    let onchange = Callback::from(move |value: String| {
+        if let Ok(minutes) = value.parse::<u64>() {
             send.emit(Msg::Limit(minutes * 60_000));
         }
     });
@@ -128,8 +126,7 @@ fn limits(limit: u64, send: &Send) -> Html {
     };
     let name = t("Tell me when a gap is older than");
     html! {
-        <label class="select"><span class="vh">{name}</span>
-            <select aria-label={name} onchange={onchange}>{ for LIMITS.iter().map(option) }</select></label>
+        <Select name={name} value={(limit / 60_000).to_string()} onchange={onchange}>{ for LIMITS.iter().map(option) }</Select>
     }
 }
 

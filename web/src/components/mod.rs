@@ -28,6 +28,7 @@ mod resizer;
 mod rich;
 mod scheduler;
 mod score;
+mod select;
 mod share;
 mod sheet;
 mod speech;

@@ -3,13 +3,13 @@
 use std::rc::Rc;
 
 use kubestep_protocol::*;
-use web_sys::HtmlSelectElement;
 use yew::prelude::*;
 
 use super::glyph::icon;
 use super::menu::{Entry, Menu};
 use super::moves::MovesMenu;
 use super::score::ScoreBox;
+use super::select::Select;
 use super::steps::StepLog;
 use super::tabs::when;
 use crate::state::{Health, Msg, Open, Speed, State, TimeMsg};
@@ -120,9 +120,8 @@ fn play(state: &State, send: &Send) -> Html {
     let running = state.running();
     let onchange = {
         let send = send.clone();
-        Callback::from(move |e: Event| {
-            let value = e.target_dyn_into::<HtmlSelectElement>().and_then(|s| s.value().parse().ok());
-            if let Some(speed) = value {
+        Callback::from(move |value: String| {
+            if let Ok(speed) = value.parse() {
                 send.emit(Msg::Time(TimeMsg::Speed(Speed(speed))));
             }
         })
@@ -136,7 +135,7 @@ fn play(state: &State, send: &Send) -> Html {
             <button class="btn b-play" aria-label={t("Play")} aria-pressed={running.to_string()} aria-keyshortcuts="p" title={t(not.unwrap_or("Play, pause (p)"))}
                 aria-disabled={not.is_some().then_some("true")} onclick={on(send, Msg::Time(TimeMsg::Play))}>
                 { icon(if running { "pause" } else { "play" }) }{ if running { t("Pause") } else { t("Play") } }</button>
-            <label class="select"><span class="vh">{w("Speed")}</span><select aria-label={t("Speed")} onchange={onchange}>{ for SPEEDS.iter().map(option) }</select></label>
+            <Select name={t("Speed")} value={state.ui.prefs.speed.0.to_string()} onchange={onchange}>{ for SPEEDS.iter().map(option) }</Select>
             <span class="anchor up extra wide">
                 <button class="btn btn-bare" id="open-until" aria-haspopup="menu" aria-expanded={until.to_string()} disabled={not.is_some()}
                     onclick={on(send, Msg::Open(Open::Until))}>{w("Until…")}</button>

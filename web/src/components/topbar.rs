@@ -3,10 +3,10 @@
 use std::rc::Rc;
 
 use kubestep_protocol::Scenario;
-use web_sys::HtmlSelectElement;
 use yew::prelude::*;
 
 use super::menu::{Entry, Menu};
+use super::select::Select;
 use super::share::ShareDialog;
 use super::timeline::{moves_menu, until_menu};
 use super::verdict::VerdictBar;
@@ -136,24 +136,21 @@ fn scenarios(state: &State, send: &Send) -> Html {
     let open = state.loaded.scenario.clone();
     let foreign = !groups.iter().any(|(_, m)| m.iter().any(|s| s.id == open));
     let send = send.clone();
-    let onchange = Callback::from(move |e: Event| {
-        let id = e.target_dyn_into::<HtmlSelectElement>().map(|s| s.value()).unwrap_or_default();
+    let onchange = Callback::from(move |id: String| {
         if !id.is_empty() {
             send.emit(Msg::Scenario(id));
         }
     });
+    let value = if foreign { String::new() } else { open.clone() };
     let option = |s: &Scenario| {
         html! { <option value={s.id.clone()} selected={s.id == open} title={said(&s.blurb)}>{ws(&s.title)}</option> }
     };
     html! {
-        <label class="select">
-            <span class="vh">{w("Scenario")}</span>
-            <select aria-label={t("Scenario")} onchange={onchange}>
+        <Select name={t("Scenario")} value={value} onchange={onchange}>
                 if foreign { <option value="" selected=true>{ if state.loaded.title.is_empty() { "…".to_string() } else { state.loaded.title.clone() } }</option> }
                 { for groups.iter().map(|(name, members)| html! {
                     <optgroup label={said(name)}>{ for members.iter().map(option) }</optgroup>
                 }) }
-            </select>
-        </label>
+        </Select>
     }
 }
