@@ -6,6 +6,7 @@ mod kubectl;
 mod measure;
 mod memory;
 mod nodes;
+mod page;
 mod replicas;
 mod scene;
 mod seek;

@@ -17,6 +17,7 @@ pub mod sweep;
 mod verdict;
 mod waits;
 mod whole;
+mod writes;
 
 pub use blocker::{Blocker, Code, Refusal, Wait};
 pub use chain::{Link, end, why};
@@ -24,3 +25,4 @@ pub use gap::{Measure, counts, measure};
 pub use gaps::{Gap, Gaps};
 pub use said::{Said, Writer};
 pub use verdict::{Kind, Verdict, but, idle, kind, settled, unnoticed, verdict};
+pub use writes::writes;

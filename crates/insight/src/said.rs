@@ -1,5 +1,6 @@
 //! Who says so: the field or the event in which Kubernetes itself says that something is not as asked, and who wrote it.
 
+use crate::writes::writes;
 use kubestep_cluster::{Store, World};
 use kubestep_model::{ContainerStatus, Custom, Event, Instant, Key, Kind, Object, Pod};
 use serde_json::Value;
@@ -22,9 +23,6 @@ pub type Writer = (Arc<str>, Instant);
 
 const FINALIZERS: &str = "metadata.finalizers";
 
-/// So many writes of an object are looked at for the one that made a field say what it says.
-const WRITES: usize = 200;
-
 /// The cluster's own word about an object whose gap is open.
 pub(crate) fn said(world: &World, object: &Object) -> (Said, Option<Writer>) {
     let key = object.key();
@@ -39,20 +37,13 @@ pub(crate) fn said(world: &World, object: &Object) -> (Said, Option<Writer>) {
 
 /// Who wrote the first of the writes since which the field says the same.
 fn writer(store: &Store, object: &Object, says: &(String, String)) -> Option<Writer> {
-    let mut found = None;
-    let mut next = Some(object);
-    for _ in 0..WRITES {
-        // Finalizers say so from the deletion on, and were written when the object was.
-        let holds = says.0 == FINALIZERS;
-        let same = next.filter(|o| match holds {
-            true => o.meta().finalizers.join(", ") == says.1,
-            false => field(o).as_ref() == Some(says),
-        });
-        let Some(write) = same.and_then(|o| store.entry(o.meta().revision())) else { break };
-        found = Some((write.who.clone(), write.at));
-        next = write.old.as_ref();
-    }
-    found
+    // Finalizers say so from the deletion on, and were written when the object was.
+    let same = |o: &Object| match says.0 == FINALIZERS {
+        true => o.meta().finalizers.join(", ") == says.1,
+        false => field(o).as_ref() == Some(says),
+    };
+    let since = writes(store, object).take_while(|(o, _)| same(o)).last();
+    since.map(|(_, write)| (write.who.clone(), write.at))
 }
 
 /// Path and value of the field of an object that says what is wrong.

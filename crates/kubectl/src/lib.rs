@@ -26,7 +26,7 @@ pub mod vectors;
 pub mod workloads;
 
 pub use commands::{Following, following, makes, saves};
-pub use machines::drift::{Drift, drift};
+pub use machines::drift::{Wanted, wanted};
 pub use shell::Shell;
 
 use kc::Kc;

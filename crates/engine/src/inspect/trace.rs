@@ -1,25 +1,19 @@
 //! What was asked for and what there was, over time: of objects that count their pods.
 
 use crate::session::Session;
-use kubestep_insight::counts;
+use kubestep_insight::{counts, writes};
 use kubestep_model::Object;
 use kubestep_protocol::TracePoint;
 
-/// So many writes of the object are looked at, and so many changes drawn: the latest.
-const WRITES: usize = 200;
+/// So many changes are drawn: the latest.
 const MOST: usize = 60;
 
 /// The trace up to the shown moment: a point wherever one of the two changed. It goes from each write to the one before
 /// it, so that it costs what this object was written, however long the log is.
 pub(super) fn trace(session: &Session, object: &Object) -> Vec<TracePoint> {
-    let store = session.world().store();
     let mut trace: Vec<TracePoint> = vec![];
-    let mut next = Some(object);
-    for _ in 0..WRITES {
-        let Some((write, (have, want))) = next.and_then(|o| store.entry(o.meta().revision()).zip(counts(o)))
-        else {
-            break;
-        };
+    for (object, write) in writes(session.world().store(), object) {
+        let Some((have, want)) = counts(object) else { break };
         let count = |n: i32| u32::try_from(n).unwrap_or(0);
         let point = TracePoint { at: session.at(write.at), desired: count(want), observed: count(have) };
         let full = trace.len() == MOST;
@@ -31,7 +25,6 @@ pub(super) fn trace(session: &Session, object: &Object) -> Vec<TracePoint> {
             _ if full => break,
             _ => trace.push(point),
         }
-        next = write.old.as_ref();
     }
     trace.reverse();
     trace

@@ -4,29 +4,36 @@ use super::{differences, gitops, notes_of, row_of, statefile};
 use kubestep_model::{Kind, Object, yaml};
 use serde_json::Value;
 
-/// A difference that no loop works on.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Drift {
+/// What a program wants of an object.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wanted {
     /// `statefile` or `gitops`.
     pub program: &'static str,
-    /// Where they differ: `spec.replicas: 7 -> 3`.
-    pub differs: Vec<String>,
     /// Its agent was told to keep still.
     pub suspended: bool,
+    /// What it wants the object to be.
+    want: Value,
 }
 
-/// How an object differs from what a program noted; `noted` finds a config map by its name.
-pub fn drift<'o>(object: &Object, noted: &dyn Fn(&str) -> Option<&'o Object>) -> Option<Drift> {
-    let (program, suspended, want) =
-        match noted(statefile::STATE).and_then(|n| notes_of(n).remove(&row_of(&object.key()))) {
-            Some(text) => ("statefile", false, serde_json::from_str(&text).ok()?),
-            None => {
-                let repository = noted(gitops::REPOSITORY)?;
-                ("gitops", gitops::is_suspended(repository), in_files(repository, object)?)
-            }
-        };
-    let differs = differences(&want, &object.to_value());
-    (!differs.is_empty()).then_some(Drift { program, differs, suspended })
+impl Wanted {
+    /// Where the object, as it is or was, differs: `spec.replicas: 7 -> 3`.
+    pub fn differs(&self, object: &Object) -> Vec<String> {
+        differences(&self.want, &object.to_value())
+    }
+}
+
+/// What a program noted that it wants of an object; `noted` finds a config map by its name.
+pub fn wanted<'o>(object: &Object, noted: &dyn Fn(&str) -> Option<&'o Object>) -> Option<Wanted> {
+    match noted(statefile::STATE).and_then(|n| notes_of(n).remove(&row_of(&object.key()))) {
+        Some(text) => {
+            Some(Wanted { program: "statefile", suspended: false, want: serde_json::from_str(&text).ok()? })
+        }
+        None => {
+            let repository = noted(gitops::REPOSITORY)?;
+            let suspended = gitops::is_suspended(repository);
+            Some(Wanted { program: "gitops", suspended, want: in_files(repository, object)? })
+        }
+    }
 }
 
 /// An object's document in the files of a config map.
