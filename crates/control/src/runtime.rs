@@ -193,6 +193,8 @@ pub enum ExecAnswer {
     Late(Arc<str>),
     /// It could not be run.
     Failed(Arc<str>),
+    /// It was not even tried: what is asked for makes no sense.
+    Untried(Arc<str>),
 }
 
 /// A pod as the container runtime holds it.

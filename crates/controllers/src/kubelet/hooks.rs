@@ -14,9 +14,6 @@ use std::sync::Arc;
 /// However long a hook took, a container has this many seconds to end.
 pub(super) const LEAST_GRACE: i64 = 2;
 
-/// How it begins when a hook could not even be tried.
-const CANNOT: (&str, &str) = ("invalid ", "port ");
-
 /// What a hook does.
 enum Deed {
     Command(Vec<String>),
@@ -82,7 +79,7 @@ impl Kubelet {
                 cx.order(Order::Exec { number, pod, id, probe, command, timeout_seconds });
             }
             Deed::Ask(ask) => cx.order(Order::Net { number, pod, id, probe, ask, timeout_seconds }),
-            Deed::Cannot(why) => self.exec_done(cx, number, ExecAnswer::Failed(why.into())),
+            Deed::Cannot(why) => self.exec_done(cx, number, ExecAnswer::Untried(why.into())),
         }
     }
 
@@ -127,8 +124,8 @@ impl Kubelet {
         // A hook that outlasts the grace period is left behind without a word.
         let failed = match answer {
             ExecAnswer::Ended { code, .. } => *code != 0,
-            ExecAnswer::Failed(why) => why.starts_with(CANNOT.0) || why.starts_with(CANNOT.1),
-            ExecAnswer::Late(_) => false,
+            ExecAnswer::Untried(_) => true,
+            ExecAnswer::Late(_) | ExecAnswer::Failed(_) => false,
         };
         if let Some(worker) = self.workers.get(&uid).filter(|_| failed) {
             let about = pod_reference(&worker.pod, Some(&exec.container));
@@ -161,7 +158,9 @@ impl Kubelet {
                 (format!("command '{}' exited with {code}: {output}", words.join(" ")), &**output)
             }
             (ExecAnswer::Ended { output, .. }, None) => (output.to_string(), ""),
-            (ExecAnswer::Late(text) | ExecAnswer::Failed(text), _) => (text.to_string(), ""),
+            (ExecAnswer::Late(text) | ExecAnswer::Failed(text) | ExecAnswer::Untried(text), _) => {
+                (text.to_string(), "")
+            }
         };
         let text = failure(&pod, &name, "postStart", &why, output);
         let about = pod_reference(&pod, Some(&name));

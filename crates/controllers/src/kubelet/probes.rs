@@ -143,7 +143,7 @@ impl Kubelet {
         let net = container(&pod, name).and_then(|c| network::of_probe(spec, c, &ip.unwrap_or_default()));
         let ask = match net.transpose() {
             Ok(ask) => ask,
-            Err(why) => return self.probed(cx, exec, kind, ExecAnswer::Failed(why.into())),
+            Err(why) => return self.probed(cx, exec, kind, ExecAnswer::Untried(why.into())),
         };
         self.next_exec += 1;
         let number = self.next_exec;
@@ -242,7 +242,7 @@ impl Kubelet {
         let (passed, output) = match answer {
             ExecAnswer::Ended { code, output } => (code == 0, output),
             ExecAnswer::Late(text) => (false, text),
-            ExecAnswer::Failed(text) => {
+            ExecAnswer::Failed(text) | ExecAnswer::Untried(text) => {
                 // A probe that could not be run counts for nothing.
                 let state = "errored and resulted in unknown state";
                 let text = format!("{} probe {state}: {text}", title(kind));
