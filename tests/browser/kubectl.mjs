@@ -151,3 +151,99 @@ test("kubectl edit opens a file, and Apply saves it", async () => {
     assert.match(await page.kubectl("kubectl get deployment cart -o jsonpath={.spec.replicas}"), /5/);
   }, { fragment: "#scenario=P15" });
 });
+
+test("Ctrl-R searches what was typed, as in a shell", async () => {
+  await visit(async (page) => {
+    const keys = page.tab.keyboard;
+    const field = page.tab.getByRole("textbox", { name: "kubectl", exact: true });
+    const search = page.terminal.locator("p[aria-live]");
+    await keys.press("t");
+    for (const line of ["kubectl get ns default", "kubectl get nodes", "kubectl get pods"]) {
+      await keys.type(line);
+      await keys.press("Enter");
+    }
+    await page.until("all three answer", async () => (await page.terminal.locator("pre").count()) === 3);
+    await keys.type("half a line");
+    await keys.press("Control+r");
+    await keys.type("no");
+    await page.until("the newest line with it", async () => (await search.textContent()) === "(reverse-i-search)`no': kubectl get nodes");
+    await keys.type("t there");
+    await page.until("none is said", async () => /^\(failed reverse-i-search\)`not there'/.test(await search.textContent()));
+    await keys.press("Control+c");
+    await page.until("the line is as before", async () => (await field.inputValue()) === "half a line");
+    await keys.press("Control+r");
+    await keys.type("get");
+    await keys.press("Control+r");
+    await keys.press("Control+r");
+    await page.until("the oldest", async () => /get ns default$/.test(await search.textContent()));
+    await keys.press("Escape");
+    await page.until("it stands in the line", async () => (await field.inputValue()) === "kubectl get ns default");
+    await keys.press("Enter");
+    await page.until("and runs", async () => /Active/.test(await page.terminal.locator("pre").nth(3).textContent()));
+  });
+});
+
+test("several terminals: one watches while one types in the other, by keys alone", async () => {
+  await visit(async (page) => {
+    const keys = page.tab.keyboard;
+    const field = page.tab.getByRole("textbox", { name: "kubectl", exact: true });
+    const tabs = page.tab.getByRole("tablist", { name: "Terminals" }).getByRole("tab");
+    const chosen = async () => (await tabs.count()) && page.tab.getByRole("tablist", { name: "Terminals" }).locator('[aria-selected="true"]').textContent();
+    const said = () => page.terminal.textContent();
+    await keys.press("t");
+    await keys.type("kubectl get pods -w");
+    await keys.press("Enter");
+    await page.until("it waits", async () => /waits in virtual time/.test(await said()));
+    await page.button("New terminal").focus();
+    await keys.press("Enter");
+    await page.focusIn("#kubectl");
+    await page.until("a second, empty", async () => (await chosen()) === "2" && (await said()) === "");
+    await keys.press("ArrowUp");
+    await page.until("it knows what was typed", async () => (await field.inputValue()) === "kubectl get pods -w");
+    await keys.press("Control+c");
+    await keys.type("kubectl run extra --image=registry.example.com/cart:4.1.0");
+    await keys.press("Enter");
+    await page.until("it is created", async () => /pod\/extra created/.test(await said()));
+    await keys.type("half");
+    await keys.press("Alt+1");
+    await page.until("the first goes on", async () => (await chosen()) === "1" && /extra +0\/1 +Pending/.test(await said()) && /waits in/.test(await said()));
+    assert.equal(await field.inputValue(), "");
+    // Arrows choose, too, and what stood in the line is there again.
+    await tabs.first().focus();
+    await keys.press("ArrowRight");
+    await page.until("the second", async () => (await chosen()) === "2" && (await field.inputValue()) === "half");
+    assert.doesNotMatch(await said(), /waits in/);
+    // Back to before the second began: it is empty; forward, and its line is there.
+    const at = await page.at();
+    for (let i = 0; i < 60 && (await said()) !== ""; i++) await page.press("Back");
+    assert.equal(await said(), "");
+    while ((await page.at()) < at) await page.press("Forward");
+    await page.until("it is there again", async () => /pod\/extra created/.test(await said()));
+    // Kept over a reload.
+    await page.tab.reload();
+    await page.ready();
+    await page.until("both are there", async () => (await tabs.count()) === 2);
+    await keys.press("t");
+    await keys.press("Alt+2");
+    await page.until("with its lines", async () => /pod\/extra created/.test(await said()));
+    // An end: exit, or Ctrl-D on an empty line.
+    await keys.type("kubectl get pods -w");
+    await keys.press("Enter");
+    await page.until("it waits, too", async () => /waits in/.test(await said()));
+    await keys.press("Control+d");
+    await page.until("only the first is left", async () => (await tabs.count()) === 0 && /waits in/.test(await said()));
+    await page.press("Back");
+    await page.until("Back opens it again", async () => (await tabs.count()) === 2);
+  }, { fragment: "#scenario=P15" });
+});
+
+test("a loop and what another command prints, typed as in a shell", async () => {
+  await visit(async (page) => {
+    const said = (text) => page.kubectl(text);
+    assert.match(await said("for n in a b; do kubectl create cm made-$n --from-literal=x=$n; done"), /configmap\/made-a created\s+configmap\/made-b created/);
+    assert.match(await said("kubectl delete $(kubectl get cm -o name | grep made)"), /configmap "made-a" deleted.*\s+configmap "made-b" deleted/);
+    assert.match(await said("kubectl get pod nothing"), /NotFound/);
+    assert.match(await said("echo $?"), /\n1\s*$/);
+    assert.match(await said("while true; do kubectl get pods; done"), /while: Kubestep does not do this/);
+  });
+});

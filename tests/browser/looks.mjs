@@ -56,6 +56,20 @@ test("axe finds nothing on the inspector's tabs and in what floats", async () =>
   }, { still: true });
 });
 
+test("axe finds nothing where there are several terminals", async () => {
+  for (const [width, height] of [[1440, 900], [360, 740]]) {
+    await visit(async (page) => {
+      if (width < 720) await page.tab.getByRole("tab", { name: "Terminal", exact: true }).click();
+      for (let more = 0; more < 8; more++) await page.button("New terminal").click();
+      await page.until("nine", async () => (await page.tab.getByRole("tablist", { name: "Terminals" }).getByRole("tab").count()) === 9);
+      await page.kubectl("kubectl get pods -w");
+      await clean(page, `nine terminals at ${width} px`);
+      await page.button("Close this terminal").click();
+      await page.until("eight", async () => (await page.tab.getByRole("tablist", { name: "Terminals" }).getByRole("tab").count()) === 8);
+    }, { width, height, still: true });
+  }
+});
+
 test("with the teacher off no word of his is left", async () => {
   await visit(async (page) => {
     await page.apply();

@@ -31,6 +31,7 @@ pub use keys::{KEY_MAP, KeyPress, is_single_key};
 pub use lesson::{CourseEntry, LessonMsg, Progress};
 pub use prefs::{Prefs, StoredDraft};
 pub use run::StoredRun;
+pub use terminal::ends;
 pub use time::Speed;
 
 /// How the simulator is.
@@ -206,8 +207,16 @@ pub struct Ui {
     pub typed: Rc<Vec<Rc<str>>>,
     /// Where in `typed` we are, counted from the end; 0: a new line.
     pub typed_at: usize,
+    /// What stood in the line before one searched the lines typed before.
+    pub searched_from: Option<Rc<str>>,
     /// Choices that Tab found.
     pub choices: Rc<Vec<String>>,
+    /// The terminal that is shown, if it is open.
+    pub terminal: u8,
+    /// Terminals that were opened here; those with lines are told by the lines.
+    pub opened: Rc<Vec<u8>>,
+    /// What stood in the other terminals' lines, and what had been typed there.
+    pub shelved: Rc<Vec<(u8, Rc<str>, Rc<Vec<Rc<str>>>)>>,
     /// The window's width and height.
     pub window: (u32, u32),
     /// The widths of the file and the inspector, where the person changed them.
@@ -522,8 +531,16 @@ pub enum TermMsg {
     History(bool),
     /// Tab.
     Complete,
+    /// Ctrl-R: an older line that holds what is typed from now on.
+    Search,
     /// Ctrl-C.
     Interrupt,
+    /// One more terminal.
+    New,
+    /// Shows this one, if it is open.
+    Go(u8),
+    /// Closes the one that is shown.
+    Close,
 }
 
 /// What has to be done outside.

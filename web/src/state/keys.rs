@@ -32,6 +32,8 @@ pub const KEY_MAP: &[(&str, &str)] = &[
     ("Home, End", "on the slider: first, last step"),
     ("Ctrl Enter", "Apply, from anywhere"),
     ("F1", "in the editor: what the field under the cursor is"),
+    ("Ctrl R", "in the terminal: searches what was typed before"),
+    ("Alt 1 … 9", "in the terminal: the terminal of this number"),
     ("o", "Objects"),
     ("g", "Loops"),
     ("w", "Why of the selection"),
@@ -57,6 +59,7 @@ impl State {
         if press.key == "Escape" {
             return match self.ui.open {
                 Some(_) => self.take(Msg::Close(None), todo),
+                None if self.ui.searched_from.is_some() => self.end_search(true, todo),
                 None if self.running() && !press.typing => self.stop_playing(todo),
                 None => {}
             };

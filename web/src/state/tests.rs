@@ -402,6 +402,7 @@ fn no_message_in_any_state_panics() {
         Msg::File(FileMsg::Draft(99, String::new())),
         Msg::File(FileMsg::Go(Some("none".into()), 0, 0)),
         Msg::Term(TermMsg::History(true)),
+        Msg::Term(TermMsg::Search),
         Msg::Term(TermMsg::Interrupt),
         Msg::Term(TermMsg::Enter),
         Msg::Select(object),
