@@ -95,6 +95,15 @@ function sourceOf(source) {
   return text ? { yaml: String(source) } : {};
 }
 
+/** Why a source can give no figure; empty where it may. */
+function fault(source, site) {
+  if (!Object.values(source).some((value) => String(value).trim())) return "There is nothing to show: it needs a link, a lesson, a scenario or a manifest.";
+  if (source.link === undefined || /^#?1/.test(source.link)) return "";
+  const url = URL.canParse(source.link, site) ? new URL(source.link, site) : null;
+  const holds = url && /^https?:/.test(url.protocol) && (url.hash.length > 1 || url.searchParams.get("lesson"));
+  return holds ? "" : `"${source.link}" is no link to a moment: copy one from Share.`;
+}
+
 /** The address of a figure. Everything that it is stands in it, so that a reload gives the same figure. */
 export function figureAddress(options = {}, site = SITE, host = "") {
   const source = sourceOf(options.source);
@@ -250,6 +259,8 @@ class Figure {
 
   async #fetch(focus) {
     const source = sourceOf(this.#options.source);
+    const wrong = fault(source, this.#site);
+    if (wrong) return this.#fail(wrong);
     if (isAddress(source.lesson)) {
       this.#frame = {};
       try {

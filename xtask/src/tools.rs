@@ -54,7 +54,12 @@ fn answers(program: impl AsRef<OsStr>, arg: &str) -> bool {
 
 /// The cargo that started us.
 pub(crate) fn cargo_command() -> Command {
-    Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()))
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
+    // What is built once and thrown away needs no second copy of everything for the next build.
+    if std::env::var_os("CI").is_some() && std::env::var_os("CARGO_INCREMENTAL").is_none() {
+        cargo.env("CARGO_INCREMENTAL", "0");
+    }
+    cargo
 }
 
 /// Runs cargo with these arguments.

@@ -148,8 +148,8 @@ fn log(session: &Session) -> Vec<LogLine> {
     entries.iter().rev().take(LOG_LINES).map(line).collect()
 }
 
-/// The host that most images of the registry name.
-fn registry_host(session: &Session) -> String {
+/// The first host that images of the registry name; images of others are shown with theirs.
+pub(super) fn registry_host(session: &Session) -> String {
     let hosts = session
         .world()
         .registry()

@@ -1,6 +1,6 @@
 //! The registry: what it has, and what was asked for in vain.
 
-use super::sorted;
+use super::{head::registry_host, sorted};
 use crate::{ids::short_image, session::Session};
 use kubestep_cluster::{Brain, Image, World};
 use kubestep_model::arrange::Gather;
@@ -39,15 +39,19 @@ pub(super) fn images(session: &mut Session, world: &World) -> Vec<Arc<ImageRow>>
             *asked = asked.saturating_add(u32::try_from(event.count).unwrap_or(1));
         }
     }
+    let home = registry_host(session);
     let mut rows: Vec<ImageRow> = vec![];
     for (reference, (image, asked)) in wanted {
         let id = session.ids.image(reference);
         let next = next_pull(world, reference).filter(|at| *at > world.now());
-        rows.push(ImageRow { next: next.map(|at| session.at(at)), ..row(id, reference, image, asked) });
+        rows.push(ImageRow {
+            next: next.map(|at| session.at(at)),
+            ..row(id, reference, image, asked, &home)
+        });
     }
     for reference in typed {
         let id = session.ids.image(reference);
-        rows.push(row(id, reference, world.registry().get(reference), 0));
+        rows.push(row(id, reference, world.registry().get(reference), 0, &home));
     }
     sorted(rows, |r| r.id)
 }
@@ -91,9 +95,9 @@ fn next_pull(world: &World, reference: &str) -> Option<Instant> {
     kubelets.min()
 }
 
-fn row(id: Id, reference: &str, image: Option<&Image>, asked: u32) -> ImageRow {
+fn row(id: Id, reference: &str, image: Option<&Image>, asked: u32, home: &str) -> ImageRow {
     let name =
-        reference.split_once('/').filter(|(host, _)| host.contains('.')).map_or(reference, |(_, rest)| rest);
+        reference.split_once('/').filter(|(host, _)| *host == home).map_or(reference, |(_, rest)| rest);
     let (look, words) = match image {
         None => (ImageLook::Missing, "not there".to_string()),
         Some(i) if i.denied => (ImageLook::Denied, "access denied".into()),

@@ -258,6 +258,21 @@ fn a_lost_answer_gives_a_node_more_than_it_has() {
     says_all(&mut page, "Deployment", "press", "Insufficient cpu", Some("written by the scheduler"));
 }
 
+/// What a crashed scheduler has sent still arrives, and the next one knows nothing of it.
+#[test]
+fn a_binding_in_flight_gives_a_node_more_than_it_has() {
+    let mut page = Page::open("P21-binding");
+    let on_it = |page: &mut Page, name: &str| {
+        let fields = "-o jsonpath={.spec.nodeName}/{.status.reason}";
+        typed(page, &format!("kubectl get pod {name} {fields}"))
+    };
+    assert_eq!([on_it(&mut page, "early"), on_it(&mut page, "urgent")], ["/", "/"]);
+    seconds(&mut page, 1);
+    assert_eq!([on_it(&mut page, "early"), on_it(&mut page, "urgent")], ["/", "node-1/"]);
+    seconds(&mut page, 10);
+    assert_eq!([on_it(&mut page, "early"), on_it(&mut page, "urgent")], ["node-1/OutOfcpu", "node-1/"]);
+}
+
 /// A scheduler that begins anew asks once more, as upstream's does; who was asked goes once.
 #[test]
 fn a_victim_is_asked_twice_after_a_crash() {

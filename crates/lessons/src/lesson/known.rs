@@ -21,10 +21,37 @@ const IMAGE: [&str; 15] = [
 ];
 const NODE: [&str; 6] = ["name", "cpu", "memory", "pods", "labels", "taints"];
 
-/// Errors: the first key of a block `images` that is not known.
+/// Errors: the first key of a block `images` that is not known, or whose value would say nothing.
 pub(super) fn images(rows: &Value) -> Result<(), String> {
-    let all = rows.as_object().into_iter().flatten();
-    all.map(|(name, row)| keys(&format!("image {name}"), row, &IMAGE)).collect()
+    for (name, row) in rows.as_object().into_iter().flatten() {
+        let what = format!("image {name}");
+        keys(&what, row, &IMAGE)?;
+        ports(&what, &row["ports"])?;
+        paths(&what, &row["paths"])?;
+    }
+    Ok(())
+}
+
+fn ports(what: &str, ports: &Value) -> Result<(), String> {
+    let port = |p: &Value| p.as_u64().is_some_and(|p| (1..=65535).contains(&p));
+    match ports {
+        Value::Null => Ok(()),
+        Value::Array(all) if all.iter().all(port) => Ok(()),
+        other => Err(format!("The {what} has ports: {other}; it is a list of numbers, as in ports: [8080].")),
+    }
+}
+
+fn paths(what: &str, paths: &Value) -> Result<(), String> {
+    let answer = |(path, code): (&String, &Value)| {
+        path.starts_with('/') && code.as_u64().is_some_and(|c| (100..=599).contains(&c))
+    };
+    match paths {
+        Value::Null => Ok(()),
+        Value::Object(all) if all.iter().all(answer) => Ok(()),
+        other => Err(format!(
+            "The {what} has paths: {other}; it is a map from path to answer, as in paths: {{/healthz: 200}}."
+        )),
+    }
 }
 
 /// Errors: the first key of a block `nodes` that is not known.
@@ -83,6 +110,26 @@ mod tests {
         let mut found = vec![];
         assert!(T::deserialize(Asks(&mut found)).is_err());
         found
+    }
+
+    #[test]
+    fn what_an_image_says_of_ports_and_paths_has_a_shape() {
+        let told = |row: Value| images(&serde_json::json!({ "web:1": row })).err().unwrap_or_default();
+        for right in
+            [serde_json::json!({ "ports": [80, 8080] }), serde_json::json!({ "paths": { "/": 503 } })]
+        {
+            assert_eq!(told(right), "");
+        }
+        for wrong in [
+            serde_json::json!({ "ports": 8080 }),
+            serde_json::json!({ "ports": ["http"] }),
+            serde_json::json!({ "ports": [0] }),
+            serde_json::json!({ "paths": ["/"] }),
+            serde_json::json!({ "paths": { "healthz": 200 } }),
+            serde_json::json!({ "paths": { "/healthz": "ok" } }),
+        ] {
+            assert!(told(wrong.clone()).contains("The image web:1 has p"), "{wrong}");
+        }
     }
 
     #[test]
