@@ -57,7 +57,8 @@ fn hear<A: Agent>(
     agent.on(&mut cx, input);
     let Out { asks, timers, orders, events, notes } = cx.out;
     let timers = timers.into_iter().map(|(t, at)| (name(t), at)).collect();
-    Wanted { asks, timers, orders, events, notes, actor: agent.actor() }
+    let actor = if asks.is_empty() { String::new() } else { agent.actor() };
+    Wanted { asks, timers, orders, events, notes, actor }
 }
 
 impl World {
@@ -97,20 +98,15 @@ impl World {
             let step = Step::Timer(id.clone(), name);
             match at {
                 Some(at) => self.set_timer(step, at.max(self.now), record, trace),
-                None => {
-                    self.due.take(&step);
-                    self.timer_causes.remove(&step);
-                }
+                None => drop(self.due.take(&step)),
             }
         }
-        let actor = self.agent_actor(id, &wanted.actor);
-        for (ticket, request) in wanted.asks {
-            self.send_request(
-                Asker::Agent { process: id.clone(), ticket },
-                request,
-                actor.clone(),
-                Some(record),
-            );
+        if !wanted.asks.is_empty() {
+            let actor = self.agent_actor(id, &wanted.actor);
+            for (ticket, request) in wanted.asks {
+                let asker = Asker::Agent { process: id.clone(), ticket };
+                self.send_request(asker, request, actor.clone(), Some(record));
+            }
         }
         let has_events = !wanted.events.is_empty();
         self.with_process(id, |p| {
@@ -135,15 +131,12 @@ impl World {
     /// Sets a timer and notes what led to it. One that sets itself again (a poll, a tick) still has the reason for which
     /// it was first set, and one that is set again to the same time has the one that it had.
     fn set_timer(&mut self, step: Step, at: Instant, record: RecordId, trace: &Trace) {
-        let same_time = self.due.when(&step) == Some(at);
-        let cause = if trace.timer.as_ref() == Some(&step) { trace.cause } else { Some(record) };
-        if !same_time {
-            match cause {
-                Some(cause) => self.timer_causes.insert(step.clone(), cause),
-                None => self.timer_causes.remove(&step),
-            };
-        }
-        self.due.put_exactly(step, at);
+        let cause = match self.due.take(&step) {
+            Some((same, cause)) if same == at => cause,
+            _ if trace.timer.as_ref() == Some(&step) => trace.cause,
+            _ => Some(record),
+        };
+        self.due.put_caused(step, at, cause);
     }
 
     fn agent_actor(&self, id: &ProcessId, name: &str) -> Actor {
@@ -199,7 +192,6 @@ impl World {
     /// A timer of an agent has come.
     pub(crate) fn timer(&mut self, id: &ProcessId, timer: &TimerName, trace: &mut Trace) -> What {
         let step = Step::Timer(id.clone(), timer.clone());
-        trace.cause = self.timer_causes.remove(&step);
         trace.timer = Some(step);
         self.tell(id, Told::Due(timer.clone()), trace);
         What::ByClock { process: id.clone(), timer: format!("{timer:?}") }

@@ -12,7 +12,7 @@ use kubestep_apiserver::{Settings, Store};
 use kubestep_control::{Agent, Change, Controller, MachineInfo, Recorder, Style, View};
 use kubestep_controllers::{ALL, kubelet::Kubelet, scheduler::Scheduler};
 use kubestep_model::{
-    Dice, Instant, Kind, Pod,
+    Dice, Instant, Key, Kind, Object, Pod,
     defined::{DEFINITION, Definition},
 };
 use std::{sync::Arc, time::Duration};
@@ -79,7 +79,6 @@ impl World {
             clients: Default::default(),
             flights: Default::default(),
             due: Due::default(),
-            timer_causes: Default::default(),
             now,
             next_flight: 1,
             next_client: 1,
@@ -221,17 +220,13 @@ impl World {
             ProcessId::Kubelet(_) => vec![Kind::Pod, Kind::Node],
         };
         let mut view = View::default();
-        for object in kinds.iter().flat_map(|k| self.store.list(*k, None)) {
-            let mine = match id {
-                ProcessId::Kubelet(node) => {
-                    object.get::<Pod>().is_some_and(|p| p.spec.node_name == *node)
-                        || (object.kind() == Kind::Node && object.meta().name == *node)
-                }
-                ProcessId::Manager | ProcessId::SecondManager | ProcessId::Scheduler => true,
-            };
-            if mine {
-                view.apply(&object.key(), Some(object.clone()));
-            }
+        let mut show = |object: &Object| drop(view.apply(&object.key(), Some(object.clone())));
+        if let ProcessId::Kubelet(node) = id {
+            let pods = self.store.list(Kind::Pod, None);
+            pods.filter(|o| o.get::<Pod>().is_some_and(|p| p.spec.node_name == *node)).for_each(&mut show);
+            self.store.get(&Key::new(Kind::Node, "", node.clone())).into_iter().for_each(&mut show);
+        } else {
+            kinds.iter().flat_map(|k| self.store.list(*k, None)).for_each(&mut show);
         }
         (view, kinds.into_iter().map(|k| (k, self.store.revision())).collect())
     }

@@ -39,7 +39,8 @@ impl World {
         let mut found = vec![];
         let kind = entry.key.kind;
         if manager_watches(kind) {
-            found.extend(self.processes.keys().filter(|id| id.is_manager()).cloned());
+            let managers = [ProcessId::Manager, ProcessId::SecondManager].into_iter();
+            found.extend(managers.filter(|id| self.processes.contains_key(id)));
         }
         if kubestep_controllers::scheduler::WATCHES.contains(&kind) {
             found.push(ProcessId::Scheduler);

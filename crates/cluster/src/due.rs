@@ -1,45 +1,61 @@
 //! What is due, and when: every enabled step once, in the order in which time brings it.
 
-use crate::Step;
+use crate::{RecordId, Step};
 use kubestep_model::Instant;
 use kubestep_model::tree::OrdMap;
+use std::fmt;
 
 /// Steps by time; of equal times, the one that was put in first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Due {
     by_time: OrdMap<(Instant, u64), Step>,
-    by_step: OrdMap<Step, (Instant, u64)>,
+    by_step: OrdMap<Step, Slot>,
     next: u64,
+}
+
+/// When a step is due, its number, and the record that led to it, of timers of agents.
+#[derive(Clone, PartialEq)]
+struct Slot(Instant, u64, Option<RecordId>);
+
+/// What led to a timer makes no difference later: fingerprints do not know it.
+impl fmt::Debug for Slot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (self.0, self.1).fmt(f)
+    }
 }
 
 impl Due {
     /// Puts a step in at a time; one that is in already keeps the earlier time.
     pub(crate) fn put(&mut self, step: Step, at: Instant) {
         match self.by_step.get(&step) {
-            Some((old, _)) if *old <= at => {}
+            Some(Slot(old, ..)) if *old <= at => {}
             _ => self.put_exactly(step, at),
         }
     }
 
-    /// Puts a step in at this time, whatever its time was.
+    /// Puts a step in at this time, whatever its time was. What led to it is as before.
     pub(crate) fn put_exactly(&mut self, step: Step, at: Instant) {
-        self.take(&step);
-        self.next += 1;
-        let slot = (at, self.next);
-        self.by_step.insert(step.clone(), slot);
-        self.by_time.insert(slot, step);
+        let cause = self.take(&step).and_then(|(_, cause)| cause);
+        self.put_caused(step, at, cause);
     }
 
-    /// Takes a step out; answers when it was due.
-    pub(crate) fn take(&mut self, step: &Step) -> Option<Instant> {
-        let slot = self.by_step.remove(step)?;
-        self.by_time.remove(&slot);
-        Some(slot.0)
+    /// Puts a step in that is not in, with what led to it.
+    pub(crate) fn put_caused(&mut self, step: Step, at: Instant, cause: Option<RecordId>) {
+        self.next += 1;
+        self.by_step.insert(step.clone(), Slot(at, self.next, cause));
+        self.by_time.insert((at, self.next), step);
+    }
+
+    /// Takes a step out; answers when it was due, and what led to it.
+    pub(crate) fn take(&mut self, step: &Step) -> Option<(Instant, Option<RecordId>)> {
+        let Slot(at, number, cause) = self.by_step.remove(step)?;
+        self.by_time.remove(&(at, number));
+        Some((at, cause))
     }
 
     /// When a step is due, if it is in.
     pub(crate) fn when(&self, step: &Step) -> Option<Instant> {
-        self.by_step.get(step).map(|(at, _)| *at)
+        self.by_step.get(step).map(|slot| slot.0)
     }
 
     /// Whether a step is in.

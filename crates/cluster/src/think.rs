@@ -222,7 +222,7 @@ impl World {
             l.working.remove(key);
             then(l);
             // A key that comes again by itself comes of this run, unless something newer woke it meanwhile.
-            if l.queue.delayed().any(|(k, _)| k == key) {
+            if l.queue.is_delayed(key) {
                 l.causes.entry(key.clone()).or_insert(record);
             }
             l.queue.finish(key);

@@ -19,8 +19,6 @@ pub struct World {
     pub(crate) clients: OrdMap<ClientId, Arc<ClientState>>,
     pub(crate) flights: OrdMap<FlightId, Arc<Flight>>,
     pub(crate) due: Due,
-    /// The records that led to timers of agents.
-    pub(crate) timer_causes: OrdMap<Step, RecordId>,
     pub(crate) now: Instant,
     pub(crate) next_flight: FlightId,
     pub(crate) next_client: ClientId,
@@ -154,8 +152,9 @@ impl World {
         let mut trace = Trace::default();
         let what = match self.due.take(step) {
             None => What::Act { text: String::new() },
-            Some(at) => {
+            Some((at, cause)) => {
                 self.now = self.now.max(at);
+                trace.cause = cause;
                 self.dispatch(step, &mut trace)
             }
         };

@@ -1,10 +1,9 @@
 //! The work queue of a controller: each key once, never two runs of one key, waits after failures.
 //! Upstream: client-go/util/workqueue.
 
-use kubestep_model::arrange::Arrange;
 use kubestep_model::tree::{OrdMap, OrdSet, Vector};
 use kubestep_model::{Instant, Key};
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
 /// The bucket of the default rate limiter: 10 a second, bursts of 100.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,15 +35,31 @@ impl Default for Limiter {
 }
 
 /// A de-duplicating, delaying, rate-limiting queue of keys.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Queue {
     ready: Vector<Key>,
     /// Keys that wait for their turn or, while they run, are to be run again.
     dirty: OrdSet<Key>,
     running: OrdSet<Key>,
     delayed: OrdMap<Key, Instant>,
+    /// The same in the order in which they come into line.
+    by_time: OrdSet<(Instant, Key)>,
     failures: OrdMap<Key, u32>,
     limiter: Limiter,
+}
+
+/// An index says nothing of its own: fingerprints of worlds do not know it.
+impl fmt::Debug for Queue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Queue")
+            .field("ready", &self.ready)
+            .field("dirty", &self.dirty)
+            .field("running", &self.running)
+            .field("delayed", &self.delayed)
+            .field("failures", &self.failures)
+            .field("limiter", &self.limiter)
+            .finish()
+    }
 }
 
 impl Queue {
@@ -56,8 +71,13 @@ impl Queue {
     }
     /// Puts a key in line at a later time; the earliest time wins.
     pub fn add_at(&mut self, key: Key, at: Instant) {
-        let earliest = self.delayed.get(&key).map_or(at, |old| at.min(*old));
-        self.delayed.insert(key, earliest);
+        match self.delayed.get(&key) {
+            Some(earlier) if *earlier <= at => return,
+            Some(later) => drop(self.by_time.remove(&(*later, key.clone()))),
+            None => {}
+        }
+        self.by_time.insert((at, key.clone()));
+        self.delayed.insert(key, at);
     }
     /// Notes a failure and puts the key in line after the limiter's wait. Answers when that is.
     pub fn add_limited(&mut self, key: Key, now: Instant, (first, longest): (Duration, Duration)) -> Instant {
@@ -79,17 +99,15 @@ impl Queue {
     }
     /// Moves keys whose time has come into the line.
     pub fn wake(&mut self, now: Instant) {
-        let mut due: Vec<(Instant, Key)> =
-            self.delayed.iter().filter(|(_, at)| **at <= now).map(|(k, at)| (*at, k.clone())).collect();
-        due.arrange();
-        for (_, key) in due {
-            self.delayed.remove(&key);
-            self.add(key);
+        while let Some(first) = self.by_time.get_min().filter(|(at, _)| *at <= now).cloned() {
+            self.by_time.remove(&first);
+            self.delayed.remove(&first.1);
+            self.add(first.1);
         }
     }
     /// When the next delayed key comes into line.
     pub fn next_wake(&self) -> Option<Instant> {
-        self.delayed.values().min().copied()
+        self.by_time.get_min().map(|(at, _)| *at)
     }
     /// Takes a key out of the line to run it.
     pub fn take(&mut self, key: &Key) -> bool {
@@ -117,6 +135,10 @@ impl Queue {
     /// Keys that run now.
     pub fn running(&self) -> impl Iterator<Item = &Key> {
         self.running.iter()
+    }
+    /// Whether a key comes later.
+    pub fn is_delayed(&self, key: &Key) -> bool {
+        self.delayed.contains_key(key)
     }
     /// Keys that come later, with their times.
     pub fn delayed(&self) -> impl Iterator<Item = (&Key, &Instant)> {

@@ -62,7 +62,11 @@ impl View {
 
     /// The object of this key as a kind with a struct.
     pub fn get<R: Resource>(&self, namespace: &str, name: &str) -> Option<&R> {
-        self.objects.get(&Key::new(R::KIND, namespace, name)).and_then(R::of)
+        let place = |k: &Key| {
+            let of_namespace = || (*k.namespace).cmp(namespace);
+            k.kind.cmp(&R::KIND).then_with(of_namespace).then_with(|| (*k.name).cmp(name))
+        };
+        self.objects.find(&place).and_then(R::of)
     }
 
     /// All objects of a kind, in one namespace or in all, by namespace and name.
@@ -71,6 +75,11 @@ impl View {
         namespace: Option<&str>,
     ) -> impl Iterator<Item = &'a R> + use<'a, R> {
         self.objects_of(R::KIND, namespace).filter_map(R::of)
+    }
+
+    /// How many objects of a kind there are.
+    pub fn count(&self, kind: Kind) -> usize {
+        self.objects.between(&|k| k.kind < kind, &|k| k.kind <= kind).len()
     }
 
     /// All objects of a kind, in one namespace or in all, by namespace and name.

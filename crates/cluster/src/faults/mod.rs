@@ -221,10 +221,6 @@ impl World {
         for watch in &old {
             self.faults.too_old.remove(watch);
         }
-        let gone: Vec<Step> = self.timer_causes.keys().filter(|s| belongs(s, id)).cloned().collect();
-        for step in gone {
-            self.timer_causes.remove(&step);
-        }
         self.with_process(id, |p| {
             p.health = Health::Down;
             p.inbox.clear();

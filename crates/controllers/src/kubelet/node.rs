@@ -6,8 +6,8 @@ use kubestep_control::{Change, RuntimeImage};
 use kubestep_model::arrange::Arrange;
 use kubestep_model::tree::OrdMap;
 use kubestep_model::{
-    Answer, Body, Instant, Key, Kind, Lease, Node, NodeCondition, ObjectMeta, ObjectReference,
-    OwnerReference, PatchKind, Reply, Subresource, Verb,
+    Answer, Body, ContainerImage, Instant, Key, Kind, Lease, Node, NodeCondition, ObjectMeta,
+    ObjectReference, OwnerReference, PatchKind, Reply, Subresource, Verb,
 };
 use serde_json::{Value, json};
 use std::{sync::Arc, time::Duration};
@@ -304,12 +304,10 @@ impl Kubelet {
         let turned = |c: &NodeCondition| {
             node.condition(&c.r#type).is_none_or(|o| o.status != c.status || o.reason != c.reason)
         };
-        let mut status = json!({"conditions": conditions});
         let mut news = conditions.iter().any(turned);
-        let images = self.image_list();
-        let shown = serde_json::to_value(&node.status.images).unwrap_or_default();
-        if images != shown {
-            status["images"] = images;
+        let mut status = json!({});
+        if !self.shows_images(&node) {
+            status["images"] = self.image_list();
             news = true;
         }
         let boot = &node.status.node_info.boot_id;
@@ -329,17 +327,34 @@ impl Kubelet {
             return;
         }
         self.node.reported = cx.now;
+        status["conditions"] = json!(conditions);
         let (key, subresource, kind) = (self.node_key(), Subresource::Status, PatchKind::Strategic);
         let patch = Arc::new(json!({"metadata": {"uid": node.metadata.uid}, "status": status}));
         self.ask_node(cx, NodeAsk::Status, Verb::Patch { key, subresource, kind, patch });
     }
 
     /// The largest fifty images.
-    fn image_list(&self) -> Value {
+    fn largest_images(&self) -> Vec<&RuntimeImage> {
         let mut images: Vec<&RuntimeImage> = self.node.images.values().collect();
         images.arrange_by(|a, b| b.size.cmp(&a.size).then_with(|| a.name.cmp(&b.name)));
-        let shown = |i: &&RuntimeImage| json!({"names": [i.image_ref, i.name], "sizeBytes": i.size});
-        images.iter().take(50).map(shown).collect()
+        images.truncate(50);
+        images
+    }
+
+    fn image_list(&self) -> Value {
+        let shown = |i: &RuntimeImage| json!({"names": [i.image_ref, i.name], "sizeBytes": i.size});
+        self.largest_images().into_iter().map(shown).collect()
+    }
+
+    /// Whether the node's object says which images there are.
+    fn shows_images(&self, node: &Node) -> bool {
+        let images = self.largest_images();
+        let same = |shown: &ContainerImage, image: &RuntimeImage| {
+            let names = shown.names.iter().map(String::as_str);
+            names.eq([&*image.image_ref, &*image.name]) && shown.size_bytes == image.size
+        };
+        let shown = &node.status.images;
+        shown.len() == images.len() && shown.iter().zip(images).all(|(shown, image)| same(shown, image))
     }
 
     /// Every ten seconds: the sign of life.

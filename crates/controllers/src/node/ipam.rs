@@ -2,10 +2,9 @@
 
 use super::ACTOR;
 use kubestep_control::{Change, Controller, Cx, Done, Flow, View, Wake, Watch};
-use kubestep_model::arrange::Gather;
+use kubestep_model::arrange::Arrange;
 use kubestep_model::{Key, Kind, Node, PatchKind, Subresource};
-use serde_json::json;
-use std::collections::BTreeSet;
+use serde_json::{Value, json};
 
 /// The range allocator.
 #[derive(Debug)]
@@ -20,9 +19,22 @@ fn wakes(change: &Change, _: &View) -> Vec<Wake> {
 
 /// The number of a range, of those of this cluster.
 fn number(cidr: &str) -> Option<u32> {
-    let octets: Vec<u32> =
-        cidr.strip_suffix(".0/24")?.split('.').map(|o| o.parse().ok()).collect::<Option<_>>()?;
-    if let [10, second, third] = octets[..] { Some((second.checked_sub(244)?) * 256 + third) } else { None }
+    let (second, third) = cidr.strip_prefix("10.")?.strip_suffix(".0/24")?.split_once('.')?;
+    let (second, third): (u32, u32) = (second.parse().ok()?, third.parse().ok()?);
+    second.checked_sub(244)?.checked_mul(256)?.checked_add(third)
+}
+
+/// The next range, and all that are given out then. Ranges given out a moment ago may not have reached the cache.
+fn next(view: &View, given: Option<&Vec<Value>>) -> (u32, Value) {
+    let known = given.into_iter().flatten().filter_map(Value::as_u64);
+    let mut taken: Vec<u32> = known.filter_map(|n| u32::try_from(n).ok()).collect();
+    taken.extend(view.list::<Node>(None).filter_map(|n| number(&n.spec.pod_cidr)));
+    taken.arrange();
+    taken.dedup();
+    let free = (0u32..).zip(&taken).find(|(n, t)| n != *t);
+    let free = free.map_or_else(|| u32::try_from(taken.len()).unwrap_or(0), |(n, _)| n);
+    taken.insert(taken.partition_point(|t| *t < free), free);
+    (free, json!(taken))
 }
 
 impl Controller for NodeIpam {
@@ -46,22 +58,11 @@ impl Controller for NodeIpam {
         if !node.spec.pod_cidr.is_empty() {
             return Ok(Done::Settled);
         }
-        let mut taken: BTreeSet<u32> =
-            cx.list::<Node>(None).filter_map(|n| number(&n.spec.pod_cidr)).gather();
-        // Ranges given out a moment ago may not have reached the cache.
-        taken.extend(
-            cx.recall("given")
-                .and_then(|v| v.as_array())
-                .into_iter()
-                .flatten()
-                .filter_map(|v| v.as_u64())
-                .filter_map(|n| u32::try_from(n).ok()),
-        );
-        let free = (0..).find(|n| !taken.contains(n)).unwrap_or(0);
+        let given = cx.recall("given").and_then(Value::as_array);
+        let (free, taken) = &*cx.once(|view| next(view, given));
         let cidr = format!("10.{}.{}.0/24", 244 + free / 256, free % 256);
         cx.because("node.cidr", vec![("node", key.name.to_string()), ("cidr", cidr.clone())]);
-        taken.insert(free);
-        cx.remember("given", Some(json!(taken)));
+        cx.remember("given", Some(taken.clone()));
         let patch = json!({"spec": {"podCIDR": cidr, "podCIDRs": [cidr]}});
         match cx.try_patch(key.clone(), Subresource::None, PatchKind::Strategic, patch)? {
             Ok(_) => Ok(Done::Settled),

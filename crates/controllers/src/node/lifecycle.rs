@@ -12,6 +12,7 @@ use kubestep_model::arrange::Gather;
 use kubestep_model::{Instant, Key, Kind, Lease, Node, Object, PatchKind, Pod, Subresource, Taint, Time};
 use serde_json::{Value, json};
 use std::{
+    borrow::Cow,
     collections::{BTreeMap, BTreeSet},
     time::Duration,
 };
@@ -120,11 +121,8 @@ fn write_taints(cx: &mut Cx<'_>, node: &Node, taints: Vec<Taint>) -> Flow {
 }
 
 /// When the node last gave a sign of life.
-fn last_sign(cx: &Cx<'_>, node: &Node) -> Instant {
-    let renewed = cx
-        .get::<Lease>("kube-node-lease", &node.metadata.name)
-        .and_then(|l| l.spec.renew_time)
-        .map(|t| t.instant());
+fn last_sign(node: &Node, lease: Option<&Lease>) -> Instant {
+    let renewed = lease.and_then(|l| l.spec.renew_time).map(|t| t.instant());
     let heartbeat = node
         .condition("Ready")
         .filter(|c| c.status != "Unknown")
@@ -136,14 +134,22 @@ fn last_sign(cx: &Cx<'_>, node: &Node) -> Instant {
 
 /// One look at all nodes. Upstream: monitorNodeHealth.
 fn monitor(cx: &mut Cx<'_>) -> Flow {
-    let nodes: Vec<Node> = cx.list::<Node>(None).cloned().collect();
-    let mut held = known(cx);
-    part(cx, &mut held, &nodes);
+    let nodes: Vec<&Node> = cx.list::<Node>(None).collect();
+    let mut held = if knows(cx, &nodes) { None } else { Some(known(cx)) };
+    if let Some(held) = &mut held {
+        part(cx, held, &nodes);
+    }
+    // Leases and nodes stand in the same order: of names.
+    let mut leases = cx.list::<Lease>(Some("kube-node-lease")).peekable();
     let mut seen = Vec::new();
     let mut counts = Counts::new();
     for node in nodes {
-        greet(cx, &mut held, &node);
-        let node = look(cx, node)?;
+        if let Some(held) = &mut held {
+            greet(cx, held, node);
+        }
+        while leases.next_if(|l| l.metadata.name < node.metadata.name).is_some() {}
+        let lease = leases.next_if(|l| l.metadata.name == node.metadata.name);
+        let node = look(cx, node, lease)?;
         let status = node.condition("Ready").map_or("Unknown", |c| c.status.as_str());
         let count = counts.entry(zone_of(&node)).or_default();
         match status {
@@ -158,9 +164,8 @@ fn monitor(cx: &mut Cx<'_>) -> Flow {
             }
         }
     }
-    let all = json!(held);
-    if cx.recall(KNOWN) != Some(&all) {
-        cx.remember(KNOWN, Some(all));
+    if let Some(held) = held {
+        cx.remember(KNOWN, Some(json!(held)));
     }
     let mut zones = Zones::recall(cx);
     let cut_off = zones.count(&counts, cx.now());
@@ -176,15 +181,15 @@ fn monitor(cx: &mut Cx<'_>) -> Flow {
 }
 
 /// One look at one node; answers how it is then. Upstream: tryUpdateNodeHealth.
-fn look(cx: &mut Cx<'_>, node: Node) -> Result<Node, Halt> {
-    let silent = cx.now().since(last_sign(cx, &node));
+fn look<'a>(cx: &mut Cx<'_>, node: &'a Node, lease: Option<&Lease>) -> Result<Cow<'a, Node>, Halt> {
+    let silent = cx.now().since(last_sign(node, lease));
     let status = node.condition("Ready").map_or("", |c| c.status.as_str());
     if silent <= GRACE || status == "Unknown" {
-        return Ok(node);
+        return Ok(Cow::Borrowed(node));
     }
     let about = vec![("node", node.metadata.name.to_string()), ("seconds", silent.as_secs().to_string())];
     cx.because("node.silent", about);
-    mark_unknown(cx, &node)
+    mark_unknown(cx, node).map(Cow::Owned)
 }
 
 /// The nodes that were known at the last look, by name, with their uids.
@@ -196,8 +201,15 @@ fn known(cx: &Cx<'_>) -> Known {
     cx.recall(KNOWN).and_then(|v| serde_json::from_value(v.clone()).ok()).unwrap_or_default()
 }
 
+/// Whether these are the nodes of the last look.
+fn knows(cx: &Cx<'_>, nodes: &[&Node]) -> bool {
+    let known = cx.recall(KNOWN).and_then(Value::as_object);
+    let there = nodes.iter().map(|n| (&*n.metadata.name, Some(&*n.metadata.uid)));
+    known.is_some_and(|known| known.iter().map(|(name, uid)| (name.as_str(), uid.as_str())).eq(there))
+}
+
 /// Says of nodes that are gone that they are known no more.
-fn part(cx: &mut Cx<'_>, held: &mut Known, nodes: &[Node]) {
+fn part(cx: &mut Cx<'_>, held: &mut Known, nodes: &[&Node]) {
     let there: BTreeSet<&str> = nodes.iter().map(|n| &*n.metadata.name).gather();
     let gone: Vec<String> = held.keys().filter(|n| !there.contains(n.as_str())).cloned().collect();
     for name in gone {

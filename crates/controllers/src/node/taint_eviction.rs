@@ -5,8 +5,8 @@
 use super::ACTOR;
 use kubestep_control::{Change, Controller, Cx, Done, Flow, View, Wake, Watch};
 use kubestep_model::{
-    DeleteOptions, Instant, Key, Kind, Node, Object, ObjectReference, PatchKind, Pod, Subresource, Taint,
-    Time, Toleration,
+    DeleteOptions, Instant, Key, Kind, Node, Object, ObjectReference, PatchKind, Pod, Resource, Subresource,
+    Taint, Time, Toleration,
 };
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -17,28 +17,27 @@ pub struct TaintEviction;
 
 static WATCHES: [Watch; 2] = [Watch { kind: Kind::Pod, wakes: pod }, Watch { kind: Kind::Node, wakes: node }];
 
-fn pod(change: &Change, _: &View) -> Vec<Wake> {
-    let of = |o: &Option<Object>| {
-        o.as_ref()
-            .and_then(|o| o.get::<Pod>())
-            .map(|p| (p.spec.node_name.clone(), p.spec.tolerations.clone()))
-    };
-    if change.new.is_some() && of(&change.old) != of(&change.new) {
+fn pod<'a>(change: &'a Change, _: &View) -> Vec<Wake> {
+    let (old, new) = (change.old.as_ref().and_then(Pod::of), change.new.as_ref().and_then(Pod::of));
+    let of = |pod: &'a Pod| (&pod.spec.node_name, &pod.spec.tolerations);
+    if change.new.is_some() && old.map(of) != new.map(of) {
         vec![Wake::now(change.key.clone())]
     } else {
         vec![]
     }
 }
 
-fn node(change: &Change, view: &View) -> Vec<Wake> {
-    let of =
-        |o: &Option<Object>| o.as_ref().and_then(|o| o.get::<Node>()).map(no_execute).unwrap_or_default();
-    if of(&change.old) == of(&change.new) {
+fn node<'a>(change: &'a Change, view: &View) -> Vec<Wake> {
+    let hard = |o: &'a Option<Object>| {
+        let node = o.as_ref().and_then(Node::of);
+        node.into_iter().flat_map(|n| &n.spec.taints).filter(|t| t.effect == "NoExecute")
+    };
+    if hard(&change.old).eq(hard(&change.new)) {
         return vec![];
     }
     view.list::<Pod>(None)
         .filter(|p| p.spec.node_name == change.key.name)
-        .map(|p| Wake::now(kubestep_model::Resource::key(p)))
+        .map(|p| Wake::now(p.key()))
         .collect()
 }
 

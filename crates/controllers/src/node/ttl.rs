@@ -30,7 +30,7 @@ impl Controller for Ttl {
     }
     fn reconcile(&self, cx: &mut Cx<'_>, key: &Key) -> Flow {
         let Some(node) = cx.get::<Node>("", &key.name) else { return Ok(Done::Settled) };
-        let count = cx.list::<Node>(None).count();
+        let count = cx.view().count(Kind::Node);
         let seconds = BOUNDARIES.iter().find(|(most, _)| count <= *most).map_or(300, |(_, s)| *s).to_string();
         if node.metadata.annotations.get(ANNOTATION) == Some(&seconds) {
             return Ok(Done::Settled);

@@ -7,6 +7,9 @@ use std::sync::Arc;
 /// So many nodes are written down for an attempt.
 const ROWS: usize = 100;
 
+/// Scores by plugin. Nodes that got the same share them.
+pub type Scores = Arc<[(&'static str, i64)]>;
+
 /// One node in an attempt.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
@@ -15,7 +18,7 @@ pub struct NodeRow {
     /// Why it will not do; `None` if it will.
     pub refusal: Option<Refusal>,
     /// Each plugin's score times its weight; empty if only one node would do.
-    pub scores: Vec<(&'static str, i64)>,
+    pub scores: Scores,
     pub total: i64,
 }
 
@@ -39,6 +42,35 @@ pub struct Attempt {
     pub message: Option<String>,
 }
 
+/// The rows of an attempt one after the other: nodes are scored in the order in which they were looked at.
+#[derive(Debug)]
+pub struct Rows<'a> {
+    rows: std::slice::IterMut<'a, NodeRow>,
+    last: Scores,
+}
+
+impl Rows<'_> {
+    /// Writes a node's scores down, if it has a row.
+    pub fn score(
+        &mut self,
+        node: &Arc<str>,
+        scores: &mut dyn Iterator<Item = (&'static str, i64)>,
+        total: i64,
+    ) {
+        let Some(row) = self.rows.find(|row| row.node == *node) else { return };
+        let scores: Vec<_> = scores.collect();
+        if *self.last != *scores {
+            self.last = scores.into();
+        }
+        row.scores = self.last.clone();
+        row.total = total;
+    }
+}
+
+fn none() -> Scores {
+    Arc::from([])
+}
+
 impl Attempt {
     /// An attempt about which nothing is known yet.
     pub fn new(pod: Key, uid: Arc<str>, at: Instant, number: u32) -> Self {
@@ -58,18 +90,15 @@ impl Attempt {
     /// Writes a node down.
     pub fn row(&mut self, node: &NodeInfo, refusal: Option<Refusal>) {
         if self.nodes.len() < ROWS {
-            self.nodes.push(NodeRow { node: node.name.clone(), refusal, scores: vec![], total: 0 });
+            self.nodes.push(NodeRow { node: node.name.clone(), refusal, scores: none(), total: 0 });
         } else {
             self.left_out += 1;
         }
     }
 
-    /// Writes a node's scores down.
-    pub fn score(&mut self, node: &Arc<str>, scores: Vec<(&'static str, i64)>, total: i64) {
-        if let Some(row) = self.nodes.iter_mut().find(|row| row.node == *node) {
-            row.scores = scores;
-            row.total = total;
-        }
+    /// The rows, for scores to be written down.
+    pub fn rows(&mut self) -> Rows<'_> {
+        Rows { rows: self.nodes.iter_mut(), last: none() }
     }
 
     /// `node-1: Insufficient cpu (NodeResourcesFit); node-2: 417`, for notes.

@@ -110,17 +110,12 @@ impl Cache {
 
     /// Puts or replaces several nodes.
     pub fn set_nodes(&mut self, nodes: impl IntoIterator<Item = Arc<Node>>) {
-        let mut moved = false;
         for node in nodes {
-            moved |= self.put_node(node);
-        }
-        if moved {
-            self.reorder();
+            self.put_node(node);
         }
     }
 
-    /// Answers whether the order of nodes is another now.
-    fn put_node(&mut self, node: Arc<Node>) -> bool {
+    fn put_node(&mut self, node: Arc<Node>) {
         let name = node.metadata.name.clone();
         let (old_images, old_zone) = match self.nodes.get(&name) {
             Some(info) => (info.images.clone(), info.node.as_ref().map(|n| zone(n))),
@@ -135,16 +130,30 @@ impl Cache {
         Arc::make_mut(info).set_node(Some(node));
         let images = info.images.clone();
         self.count_images(&images, true);
-        let moved = old_zone.as_ref() != Some(&fresh_zone);
-        if moved {
-            self.leave_zone(old_zone.as_deref(), &name);
-            let zones = Arc::make_mut(&mut self.zones);
-            match zones.iter_mut().find(|(zone, _)| *zone == fresh_zone) {
-                Some((_, names)) => names.push(name),
-                None => zones.push((fresh_zone, vec![name])),
-            }
+        if old_zone.as_ref() == Some(&fresh_zone) {
+            return;
         }
-        moved
+        if old_zone.is_some() {
+            self.leave_zone(old_zone.as_deref(), &name);
+            self.reorder();
+        }
+        self.join_zone(fresh_zone, name);
+    }
+
+    /// Puts a node at the end of its zone, and in its place in the order of all.
+    fn join_zone(&mut self, zone: String, name: Arc<str>) {
+        let zones = Arc::make_mut(&mut self.zones);
+        let at = zones.iter().position(|(z, _)| *z == zone).unwrap_or(zones.len());
+        if at == zones.len() {
+            zones.push((zone, vec![]));
+        }
+        // Before it stand the earlier turns of all zones, and those of its own turn whose zones came before.
+        let turn = zones[at].1.len();
+        let before =
+            |(i, (_, names)): (usize, &(String, Vec<_>))| names.len().min(turn + usize::from(i < at));
+        let place = zones.iter().enumerate().map(before).sum();
+        zones[at].1.push(name.clone());
+        Arc::make_mut(&mut self.order).insert(place, name);
     }
 
     /// Removes a node; the pods on it stay known until they are seen to go.
@@ -199,8 +208,10 @@ impl Cache {
             .nodes
             .entry(node.clone())
             .or_insert_with(|| Arc::new(NodeInfo { name: node.clone(), ..NodeInfo::default() }));
-        Arc::make_mut(info).add(pod.clone());
-        tally(self.groups.entry(pod.group.clone()).or_default(), node.clone(), true);
+        // All nodes have the same copy of a group: that two are equal is then seen at a glance.
+        let group = self.groups.get_key_value(&pod.group).map_or(&pod.group, |(group, _)| group).clone();
+        Arc::make_mut(info).add(pod.clone(), group.clone());
+        tally(self.groups.entry(group).or_default(), node.clone(), true);
         self.pods.insert(uid, Placed { node: node.clone(), pod, assumed });
         self.index(node);
     }

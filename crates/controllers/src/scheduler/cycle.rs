@@ -176,18 +176,30 @@ fn promised(cycle: &Cycle<'_>, prepared: &Prepared, nominated: &Nominated) -> Op
     Some(node.clone())
 }
 
-/// Each node's scores, weighted, by plugin. Upstream: RunScorePlugins.
-pub fn score(cycle: &Cycle<'_>, nodes: &[Arc<NodeInfo>]) -> Vec<Vec<(&'static str, i64)>> {
-    let mut all: Vec<Vec<(&'static str, i64)>> = vec![vec![]; nodes.len()];
+/// Each plugin's scores, weighted, one for each node. Upstream: RunScorePlugins.
+fn columns(cycle: &Cycle<'_>, nodes: &[Arc<NodeInfo>]) -> Vec<(&'static str, Vec<i64>)> {
+    let mut all = vec![];
     for plugin in PLUGINS.iter().filter(|p| p.weight() > 0) {
         let Some(state) = plugin.before_scores(cycle, nodes) else { continue };
         let mut scores: Vec<i64> = nodes.iter().map(|node| plugin.score(cycle, &state, node)).collect();
         plugin.normalize(&state, nodes, &mut scores);
-        for (of_node, score) in all.iter_mut().zip(scores) {
-            of_node.push((plugin.name(), score.saturating_mul(plugin.weight())));
+        for score in &mut scores {
+            *score = score.saturating_mul(plugin.weight());
         }
+        all.push((plugin.name(), scores));
     }
     all
+}
+
+/// The scores of one node.
+fn row(columns: &[(&'static str, Vec<i64>)], node: usize) -> impl Iterator<Item = (&'static str, i64)> {
+    columns.iter().filter_map(move |(name, scores)| Some((*name, *scores.get(node)?)))
+}
+
+/// Each node's scores, weighted, by plugin.
+pub fn score(cycle: &Cycle<'_>, nodes: &[Arc<NodeInfo>]) -> Vec<Vec<(&'static str, i64)>> {
+    let columns = columns(cycle, nodes);
+    (0..nodes.len()).map(|node| row(&columns, node).collect()).collect()
 }
 
 /// Chooses among the nodes that will do: the best, by lot if there are several. Upstream: prioritizeNodes, selectHost.
@@ -202,9 +214,11 @@ pub fn choose(
     }
     let mut best: Vec<Arc<str>> = vec![];
     let mut most = i64::MIN;
-    for (node, scores) in nodes.iter().zip(score(cycle, nodes)) {
-        let total = scores.iter().map(|(_, score)| score).sum();
-        attempt.score(&node.name, scores, total);
+    let columns = columns(cycle, nodes);
+    let mut rows = attempt.rows();
+    for (i, node) in nodes.iter().enumerate() {
+        let total = row(&columns, i).map(|(_, score)| score).sum();
+        rows.score(&node.name, &mut row(&columns, i), total);
         if total > most {
             most = total;
             best.clear();

@@ -125,9 +125,9 @@ impl NodeInfo {
         self.node.as_ref().map_or(&NONE, |n| &n.metadata.labels)
     }
 
-    /// Counts a pod in.
-    pub fn add(&mut self, pod: Arc<PodInfo>) {
-        self.count(&pod, 1);
+    /// Counts a pod in; `group` is its group.
+    pub fn add(&mut self, pod: Arc<PodInfo>, group: Group) {
+        self.count(&pod, group, 1);
         let uid = pod.uid().clone();
         if let Some(terms) = &pod.terms {
             self.with_affinity.insert(uid.clone());
@@ -141,16 +141,16 @@ impl NodeInfo {
     /// Counts a pod out, if it was counted in.
     pub fn remove(&mut self, uid: &Arc<str>) {
         if let Some(pod) = self.pods.remove(uid) {
-            self.count(&pod, -1);
+            self.count(&pod, pod.group.clone(), -1);
             self.with_affinity.remove(uid);
             self.with_required_anti_affinity.remove(uid);
         }
     }
 
-    fn count(&mut self, pod: &PodInfo, sign: i64) {
+    fn count(&mut self, pod: &PodInfo, group: Group, sign: i64) {
         self.requested.change(&pod.requests, sign);
         self.scored.change(&pod.scored, sign);
-        tally(&mut self.groups, pod.group.clone(), sign > 0);
+        tally(&mut self.groups, group, sign > 0);
         for port in host_ports(&pod.pod) {
             tally(&mut self.ports, port, sign > 0);
         }

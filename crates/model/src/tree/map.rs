@@ -1,6 +1,7 @@
 //! [`OrdMap`].
 
 use std::borrow::Borrow;
+use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::ops::{Bound, RangeBounds};
@@ -100,6 +101,11 @@ impl<K, V> OrdMap<K, V> {
         K: Borrow<Q>,
     {
         node::find(&self.0, key).map(|n| &n.entry.1)
+    }
+
+    /// The value at a place, where `place` says how a key stands to it: for those who have no key in one piece.
+    pub fn find(&self, place: &dyn Fn(&K) -> Ordering) -> Option<&V> {
+        node::find_by(&self.0, place).map(|n| &n.entry.1)
     }
 
     /// The entry of a key.

@@ -65,6 +65,20 @@ pub(super) fn find<'a, K: Borrow<Q>, V, Q: Ord + ?Sized>(
     None
 }
 
+/// The node at the place that this says: how a key stands to what is looked for.
+pub(super) fn find_by<'a, K, V>(
+    mut link: &'a Link<K, V>,
+    place: &dyn Fn(&K) -> Ordering,
+) -> Option<&'a Node<K, V>> {
+    while let Some(node) = link {
+        match place(&node.entry.0) {
+            Ordering::Equal => return Some(node),
+            order => link = &node.sides[usize::from(order == Ordering::Less)],
+        }
+    }
+    None
+}
+
 /// The first or the last node.
 pub(super) fn end<K, V>(mut link: &Link<K, V>, side: usize) -> Option<&Node<K, V>> {
     let mut last = None;

@@ -1,6 +1,8 @@
 //! Prefers nodes that have the pod's images already. Upstream: plugins/imagelocality (v1.37).
 
 use super::{super::node_info::NodeInfo, Cycle, MAX_SCORE, Plugin, State};
+use kubestep_model::Container;
+use std::sync::Arc;
 
 /// See the module.
 #[derive(Debug)]
@@ -25,24 +27,27 @@ impl Plugin for ImageLocality {
     fn weight(&self) -> i64 {
         1
     }
+    /// What each image counts where it is: the more nodes have it, the more. Upstream: scaledImageScore.
     #[expect(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
         reason = "upstream reckons in floats here"
     )]
-    fn score(&self, cycle: &Cycle<'_>, _state: &State, node: &NodeInfo) -> i64 {
+    fn before_scores(&self, cycle: &Cycle<'_>, _nodes: &[Arc<NodeInfo>]) -> Option<State> {
         let spec = &cycle.pod.pod.spec;
-        let (mut sum, mut containers) = (0i64, 0i64);
-        for container in spec.init_containers.iter().chain(&spec.containers) {
-            containers += 1;
+        let part = |container: &Container| {
             let name = normalized(&container.image);
-            if node.images.iter().any(|(image, _)| *image == name) {
-                let (size, nodes) = cycle.cache.image(&name);
-                let spread = f64::from(nodes) / cycle.cache.order().len().max(1) as f64;
-                sum = sum.saturating_add((size as f64 * spread) as i64);
-            }
-        }
-        let most = MOST.saturating_mul(containers);
+            let (size, nodes) = cycle.cache.image(&name);
+            let spread = f64::from(nodes) / cycle.cache.order().len().max(1) as f64;
+            (name, (size as f64 * spread) as i64)
+        };
+        Some(State::Images(spec.init_containers.iter().chain(&spec.containers).map(part).collect()))
+    }
+    fn score(&self, _cycle: &Cycle<'_>, state: &State, node: &NodeInfo) -> i64 {
+        let State::Images(parts) = state else { return 0 };
+        let here = parts.iter().filter(|(name, _)| node.images.iter().any(|(image, _)| image == name));
+        let sum = here.fold(0i64, |sum, (_, part)| sum.saturating_add(*part));
+        let most = MOST.saturating_mul(i64::try_from(parts.len()).unwrap_or(i64::MAX));
         if most <= LEAST {
             return 0;
         }

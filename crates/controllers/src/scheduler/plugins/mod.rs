@@ -76,6 +76,8 @@ pub enum State {
     Spread(pod_topology_spread::Skews),
     SpreadScores(pod_topology_spread::Scores),
     Ports(Vec<super::node_info::HostPort>),
+    /// The pod's images, and what each counts on a node that has it.
+    Images(Vec<(String, i64)>),
     Claims(volume_binding::Claims),
     /// Claims that one pod alone may use, and the nodes on which they are in use.
     Exclusive(Vec<String>, Vec<Arc<str>>),

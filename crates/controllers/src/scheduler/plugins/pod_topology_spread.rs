@@ -54,10 +54,21 @@ pub struct Constraint {
 #[derive(Clone, Debug)]
 pub struct Skews(Vec<(Constraint, BTreeMap<String, i64>)>);
 
+/// A constraint for the score.
+#[derive(Clone, Debug)]
+struct Scored {
+    constraint: Constraint,
+    /// The matching pods by domain; of nodes they are counted when their turn comes.
+    domains: BTreeMap<String, i64>,
+    weight: f64,
+    /// The groups of pods that are counted, where nodes are the domains.
+    meant: Vec<Group>,
+}
+
 /// For the score.
 #[derive(Clone, Debug)]
 pub struct Scores {
-    constraints: Vec<(Constraint, BTreeMap<String, i64>, f64)>,
+    constraints: Vec<Scored>,
     /// Nodes that lack a topology key.
     ignored: BTreeSet<Arc<str>>,
 }
@@ -205,16 +216,17 @@ impl Plugin for PodTopologySpread {
         clippy::cast_possible_truncation,
         reason = "upstream reckons in floats here"
     )]
-    fn score(&self, cycle: &Cycle<'_>, state: &State, node: &NodeInfo) -> i64 {
+    fn score(&self, _cycle: &Cycle<'_>, state: &State, node: &NodeInfo) -> i64 {
         let State::SpreadScores(scores) = state else { return 0 };
         if scores.ignored.contains(&node.name) {
             return 0;
         }
         let mut sum = 0.0;
-        for (constraint, domains, weight) in &scores.constraints {
+        for Scored { constraint, domains, weight, meant } in &scores.constraints {
             if let Some(value) = node.labels().get(&constraint.key) {
                 let count = if constraint.key == HOSTNAME {
-                    constraint.count(node, &cycle.pod.pod.metadata.namespace)
+                    let counted = node.groups.iter().filter(|(group, _)| meant.contains(group));
+                    counted.map(|(_, n)| i64::from(*n)).sum()
                 } else {
                     domains.get(value).copied().unwrap_or(0)
                 };
@@ -245,7 +257,7 @@ impl Plugin for PodTopologySpread {
 
 /// Upstream: initPreScoreState and PreScore.
 #[expect(clippy::cast_precision_loss, reason = "upstream reckons in floats here")]
-fn scores(cycle: &Cycle<'_>, nodes: &[Arc<NodeInfo>]) -> Option<Scores> {
+fn scores<'a>(cycle: &Cycle<'_>, nodes: &'a [Arc<NodeInfo>]) -> Option<Scores> {
     let pod = &cycle.pod.pod;
     // Without constraints of the pod's own, nodes without a zone are spread by name all the same.
     let all_keys = !pod.spec.topology_spread_constraints.is_empty();
@@ -260,11 +272,15 @@ fn scores(cycle: &Cycle<'_>, nodes: &[Arc<NodeInfo>]) -> Option<Scores> {
     for constraint in constraints {
         if constraint.key == HOSTNAME {
             let weight = ((nodes.len() - ignored.len()) as f64 + 2.0).ln();
-            found.push((constraint, BTreeMap::new(), weight));
+            let groups = cycle.cache.groups().map(|(group, _)| group);
+            let counted = groups.filter(|group| constraint.counts(group, &pod.metadata.namespace));
+            let meant = counted.cloned().collect();
+            found.push(Scored { constraint, domains: BTreeMap::new(), weight, meant });
             continue;
         }
-        let value = |n: &NodeInfo| n.labels().get(&constraint.key).cloned();
-        let domains: BTreeSet<Option<String>> = nodes.iter().filter(|n| usable(n)).map(|n| value(n)).gather();
+        let value = |n: &'a NodeInfo| n.labels().get(&constraint.key);
+        let domains: BTreeSet<Option<&String>> =
+            nodes.iter().filter(|n| usable(n)).map(|n| value(n)).gather();
         // Where no node has the label, the constraint says nothing of any.
         if domains.iter().all(Option::is_none) {
             continue;
@@ -284,7 +300,7 @@ fn scores(cycle: &Cycle<'_>, nodes: &[Arc<NodeInfo>]) -> Option<Scores> {
                 }
             }
         }
-        found.push((constraint, counts, weight));
+        found.push(Scored { constraint, domains: counts, weight, meant: vec![] });
     }
     Some(Scores { constraints: found, ignored })
 }
