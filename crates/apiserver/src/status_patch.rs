@@ -51,11 +51,25 @@ fn status(old: &PodStatus, patch: &Map<String, Value>) -> Option<PodStatus> {
             }
             "containerStatuses" => new.container_statuses = list(value)?,
             "initContainerStatuses" => new.init_container_statuses = list(value)?,
+            // What the pod has and asks for as a whole: a map where there was none is as it is sent.
+            "resources" | "allocatedResources" if !old.rest.contains_key(field) && is_plain(value) => {
+                new.rest.insert(field.clone(), value.clone());
+            }
             other if other.starts_with(ORDER) && patch.contains_key(&other[ORDER.len()..]) => {}
             _ => return None,
         }
     }
     Some(new)
+}
+
+/// Whether this is a map of texts, or of maps of texts, without directives.
+fn is_plain(value: &Value) -> bool {
+    let all = |value: &Value, plain: fn(&Value) -> bool| {
+        value.as_object().is_some_and(|map| map.iter().all(|(k, v)| !k.starts_with('$') && plain(v)))
+    };
+    value.as_object().is_some_and(|map| {
+        map.iter().all(|(k, v)| !k.starts_with('$') && (v.is_string() || all(v, Value::is_string)))
+    })
 }
 
 /// A text; null takes it away.
@@ -198,6 +212,12 @@ mod tests {
                 json!({"status": {"hostIPs": [{"ip": "172.18.0.4"}], "$setElementOrder/hostIPs": [{"ip": "172.18.0.3"}, {"ip": "172.18.0.4"}]}}),
                 true,
             ),
+            (json!({"status": {"resources": {}, "podIP": "10.0.0.1"}}), true),
+            (
+                json!({"status": {"resources": {"limits": {"cpu": "1"}}, "allocatedResources": {"cpu": "1"}}}),
+                true,
+            ),
+            (json!({"status": {"resources": {"limits": null}}}), false),
             (json!({"status": {"conditions": [{"type": "Ready", "status": "False"}]}}), false),
             (
                 json!({"status": {"conditions": [{"type": "Ready", "status": "False"}], "$setElementOrder/conditions": order(&["Ready"])}}),

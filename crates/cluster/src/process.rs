@@ -67,9 +67,9 @@ pub struct Work {
     /// The reconcile as plain data.
     pub running: Running,
     /// The requests it waits for; empty when it can go on.
-    pub asked: Vec<Request>,
+    pub asked: Arc<Vec<Request>>,
     /// Their replies, as far as they are there.
-    pub replies: Vec<Option<Reply>>,
+    pub replies: Vector<Option<Reply>>,
     /// The record that woke it.
     pub cause: Option<RecordId>,
 }

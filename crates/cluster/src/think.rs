@@ -4,7 +4,7 @@ use crate::{Asker, Brain, Latencies, Loop, Process, ProcessId, Step, What, Work,
 use kubestep_apiserver::Actor;
 use kubestep_control::{Controller, Done, Effect, Progress, Running, Told, WorkedOut, run};
 use kubestep_controllers::ALL;
-use kubestep_model::{Instant, Key, Request};
+use kubestep_model::{Instant, Key, Request, tree::Vector};
 use std::sync::Arc;
 
 impl World {
@@ -101,8 +101,9 @@ impl World {
         };
         trace.cause = work.cause;
         if !work.asked.is_empty() {
-            let replies = work.replies.drain(..).flatten().collect();
-            work.running.told.push(Told { requests: std::mem::take(&mut work.asked), replies });
+            let replies = std::mem::take(&mut work.replies).into_iter().flatten().collect();
+            let requests = Arc::unwrap_or_clone(std::mem::take(&mut work.asked));
+            work.running.told.push(Arc::new(Told { requests, replies }));
         }
         let (progress, effects) = run(program, &work.running);
         let fresh: Vec<Effect> = effects.into_iter().skip(work.running.committed).collect();
@@ -154,9 +155,9 @@ impl World {
         match progress {
             Progress::Awaiting(requests) => {
                 asks = requests.iter().map(describe).collect();
-                let replies = vec![None; requests.len()];
+                let replies = requests.iter().map(|_| None).collect();
                 self.with_loop(id, controller, |l| {
-                    let work = Work { asked: requests.clone(), replies, ..work };
+                    let work = Work { asked: Arc::new(requests.clone()), replies, ..work };
                     l.working.insert(key.clone(), Arc::new(work));
                 });
                 let actor = Actor {
@@ -255,7 +256,7 @@ fn begin(process: &mut Process, controller: usize, key: &Key, now: Instant) -> O
         committed: 0,
         worked_out: WorkedOut::default(),
     };
-    let work = Work { running, asked: vec![], replies: vec![], cause };
+    let work = Work { running, asked: Arc::default(), replies: Vector::new(), cause };
     state.working.insert(key.clone(), Arc::new(work.clone()));
     Some(work)
 }

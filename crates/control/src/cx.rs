@@ -39,7 +39,7 @@ pub struct Running {
     /// What it remembers from earlier reconciles.
     pub memory: Memory,
     /// What it was told since.
-    pub told: Vec<Told>,
+    pub told: Vec<Arc<Told>>,
     /// How many of its effects have been carried out.
     pub committed: usize,
     /// What it worked out before it asked for the first time.
@@ -140,7 +140,7 @@ pub struct Cx<'a> {
     dice: Dice,
     memory: Memory,
     worked_out: &'a WorkedOut,
-    told: &'a [Told],
+    told: &'a [Arc<Told>],
     next: usize,
     halted: bool,
     effects: Vec<Effect>,

@@ -93,7 +93,7 @@ pub fn pass_behind(
             break;
         };
         let replies = requests.iter().map(|request| api.serve(request)).collect();
-        running.told.push(Told { requests, replies });
+        running.told.push(Told { requests, replies }.into());
     }
     api.done.stored = api.objects;
     api.done

@@ -47,8 +47,8 @@ pub(crate) struct Session {
     /// Time was let pass in the past: what is looked at lies between the step and the next one.
     pub(crate) between: bool,
     pub(crate) ids: Ids,
-    /// The rows of pods that were last made, by uid.
-    pub(crate) made: BTreeMap<Arc<str>, Made>,
+    /// The rows of pods that were last made, by namespace and name.
+    pub(crate) made: Vec<Made>,
     /// The entries of terminals that were last made.
     pub(crate) told: BTreeMap<ClientId, Told>,
     pub(crate) scenario: String,
@@ -94,7 +94,7 @@ impl Session {
             stood: None,
             between: false,
             ids,
-            made: BTreeMap::new(),
+            made: vec![],
             told: BTreeMap::new(),
             scenario: String::new(),
             title: String::new(),

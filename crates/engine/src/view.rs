@@ -33,7 +33,7 @@ pub(crate) fn frame(session: &mut Session, last: Option<&Frame>) -> Frame {
         nodes: nodes::nodes(session, &board),
         rows: rows::rows(session, &board),
         pods: pods::pods(session, &board),
-        images: images::images(session, &world),
+        images: images::images(session, &board),
         loops: loops::loops(session, &found),
         terminal: terminal::entries(session, &world),
         faults: faults::items(session),
@@ -53,13 +53,16 @@ pub(crate) fn frame(session: &mut Session, last: Option<&Frame>) -> Frame {
     frame
 }
 
+/// Both lists are sorted by number.
 fn share<T: PartialEq>(new: &mut [Arc<T>], old: &[Arc<T>], id: impl Fn(&T) -> Id) {
+    let mut old = old.iter().peekable();
     for row in new {
-        if let Ok(i) = old.binary_search_by_key(&id(row), |o| id(o))
-            && !Arc::ptr_eq(&old[i], row)
-            && *old[i] == **row
+        while old.next_if(|o| id(o) < id(row)).is_some() {}
+        if let Some(same) = old.next_if(|o| id(o) == id(row))
+            && !Arc::ptr_eq(same, row)
+            && **same == **row
         {
-            *row = old[i].clone();
+            *row = same.clone();
         }
     }
 }

@@ -141,7 +141,7 @@ impl Cluster {
                 return changes;
             };
             let replies = requests.iter().map(|request| self.serve(request, &mut changes)).collect();
-            running.told.push(Told { requests, replies });
+            running.told.push(Told { requests, replies }.into());
         }
     }
 

@@ -1,36 +1,97 @@
 //! The patch that turns the status that the API holds into the wanted one. Upstream: pkg/util/pod, PatchPodStatus.
 
-use kubestep_model::{Pod, PodStatus};
+use kubestep_model::{ContainerStatus, Pod, PodCondition, PodStatus};
 use serde_json::{Map, Value, json};
 
-/// Lists that the API merges by a key of their elements.
-const KEYED: &[(&str, &str)] = &[("conditions", "type"), ("hostIPs", "ip"), ("podIPs", "ip")];
+/// Lists that the API merges by a key of their elements, conditions aside.
+const KEYED: &[(&str, &str)] = &[("hostIPs", "ip"), ("podIPs", "ip")];
 
 /// A strategic merge patch of the pod's status; `None` if nothing differs.
 pub(super) fn status_patch(held: &Pod, wanted: &PodStatus) -> Option<Value> {
     if held.status == *wanted {
         return None;
     }
-    let (mut old, mut new) = (held.status.clone(), wanted.clone());
-    // Lists are the most of it: those that are the same need not be written out to be compared.
-    same_list(&mut old.conditions, &mut new.conditions);
-    same_list(&mut old.container_statuses, &mut new.container_statuses);
-    same_list(&mut old.init_container_statuses, &mut new.init_container_statuses);
+    let (old, new) = parted(&held.status, wanted);
     let old = serde_json::to_value(&old).unwrap_or_default();
     let new = serde_json::to_value(&new).unwrap_or_default();
     let (old, new) = (old.as_object()?, new.as_object()?);
-    let status = difference(old, new);
+    let mut status = difference(old, new);
+    conditions(&mut status, &held.status.conditions, &wanted.conditions);
     if status.is_empty() {
         return None;
     }
     Some(json!({"metadata": {"uid": held.metadata.uid}, "status": status}))
 }
 
-/// Leaves out a list that is the same in both.
-fn same_list<T: PartialEq>(old: &mut Vec<T>, new: &mut Vec<T>) {
-    if old == new {
-        old.clear();
-        new.clear();
+/// Two statuses with only what differs between these, conditions aside, so that little has to be written out to be compared.
+fn parted(held: &PodStatus, wanted: &PodStatus) -> (PodStatus, PodStatus) {
+    let (mut old, mut new) = (PodStatus::default(), PodStatus::default());
+    macro_rules! differing {
+        ($($field:ident),*) => { $(if held.$field != wanted.$field {
+            old.$field = held.$field.clone();
+            new.$field = wanted.$field.clone();
+        })* };
+    }
+    differing!(observed_generation, phase, message, reason, nominated_node_name, qos_class, start_time, rest);
+    differing!(host_ip, host_ips, pod_ip, pod_ips);
+    replaced(
+        &mut old.container_statuses,
+        &mut new.container_statuses,
+        [&held.container_statuses, &wanted.container_statuses],
+    );
+    replaced(
+        &mut old.init_container_statuses,
+        &mut new.init_container_statuses,
+        [&held.init_container_statuses, &wanted.init_container_statuses],
+    );
+    (old, new)
+}
+
+/// The conditions that differ, those that are gone, and the order of all.
+fn conditions(patch: &mut Map<String, Value>, held: &[PodCondition], wanted: &[PodCondition]) {
+    if held == wanted {
+        return;
+    }
+    if wanted.is_empty() {
+        patch.insert("conditions".into(), Value::Null);
+        return;
+    }
+    let map = |c: &PodCondition| match serde_json::to_value(c) {
+        Ok(Value::Object(map)) => map,
+        _ => Map::new(),
+    };
+    let mut changes = vec![];
+    for condition in wanted {
+        let earlier = held.iter().find(|h| h.r#type == condition.r#type);
+        if earlier == Some(condition) {
+            continue;
+        }
+        let mut change = difference(&earlier.map(map).unwrap_or_default(), &map(condition));
+        change.insert("type".into(), condition.r#type.as_str().into());
+        changes.push(Value::Object(change));
+    }
+    for gone in held.iter().filter(|h| !wanted.iter().any(|c| c.r#type == h.r#type)) {
+        changes.push(json!({"$patch": "delete", "type": gone.r#type}));
+    }
+    if !changes.is_empty() {
+        patch.insert("conditions".into(), changes.into());
+    }
+    let order: Vec<Value> = wanted.iter().map(|c| json!({"type": c.r#type})).collect();
+    patch.insert("$setElementOrder/conditions".into(), order.into());
+}
+
+/// A list that is written as a whole if it differs: what it was matters only where it is to go.
+fn replaced(
+    old: &mut Vec<ContainerStatus>,
+    new: &mut Vec<ContainerStatus>,
+    [held, wanted]: [&Vec<ContainerStatus>; 2],
+) {
+    if held == wanted {
+        return;
+    }
+    new.clone_from(wanted);
+    if wanted.is_empty() {
+        old.push(ContainerStatus::default());
     }
 }
 

@@ -2,7 +2,7 @@
 
 use kubestep_cluster::World;
 use kubestep_model::{
-    Endpoint, EndpointSlice, Kind, Object, Pod, Quantity, Service, resources::requests, text::Selector,
+    Endpoint, EndpointSlice, Event, Object, Pod, Quantity, Service, resources::requests, text::Selector,
 };
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -17,6 +17,12 @@ pub(super) struct Load {
 /// One picture's lookups.
 pub(super) struct Board<'w> {
     pub(super) world: &'w World,
+    /// All pods, by namespace and name.
+    pub(super) all_pods: Vec<&'w Object>,
+    /// Events that tell of pulls.
+    pub(super) pulling: Vec<&'w Event>,
+    /// All other objects but events, by kind, namespace and name.
+    pub(super) others: Vec<&'w Object>,
     /// Pods by the uid of their owner.
     by_owner: BTreeMap<&'w str, Vec<&'w Pod>>,
     /// Endpoints by namespace and service.
@@ -29,24 +35,41 @@ pub(super) struct Board<'w> {
 
 impl<'w> Board<'w> {
     pub(super) fn new(world: &'w World) -> Self {
-        let store = world.store();
-        let services = store.list(Kind::Service, None).filter_map(|o| o.get::<Service>());
-        let services = services.filter(|s| !s.spec.selector.is_empty());
         let mut board = Board {
             world,
+            all_pods: vec![],
+            pulling: vec![],
+            others: vec![],
             by_owner: BTreeMap::new(),
             endpoints: BTreeMap::new(),
             ready: BTreeMap::new(),
-            services: services.map(|s| (s, Selector::from_labels(&s.spec.selector))).collect(),
+            services: vec![],
             loads: BTreeMap::new(),
         };
-        for pod in store.list(Kind::Pod, None).filter_map(|o| o.get::<Pod>()) {
-            board.pod(pod);
-        }
-        for slice in store.list(Kind::EndpointSlice, None).filter_map(|o| o.get::<EndpointSlice>()) {
-            board.slice(slice);
+        // Thousands of objects: they are gone through once.
+        for object in world.store().all() {
+            match object {
+                Object::Pod(pod) => {
+                    board.all_pods.push(object);
+                    board.pod(pod);
+                }
+                Object::Event(event) if event.reason == "Pulling" => board.pulling.push(event),
+                Object::Event(_) => {}
+                _ => board.other(object),
+            }
         }
         board
+    }
+
+    fn other(&mut self, object: &'w Object) {
+        self.others.push(object);
+        match object {
+            Object::EndpointSlice(slice) => self.slice(slice),
+            Object::Service(service) if !service.spec.selector.is_empty() => {
+                self.services.push((service, Selector::from_labels(&service.spec.selector)));
+            }
+            _ => {}
+        }
     }
 
     fn pod(&mut self, pod: &'w Pod) {

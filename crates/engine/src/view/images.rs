@@ -1,6 +1,6 @@
 //! The registry: what it has, and what was asked for in vain.
 
-use super::{head::registry_host, sorted};
+use super::{board::Board, head::registry_host, sorted};
 use crate::{ids::short_image, session::Session};
 use kubestep_cluster::{Brain, Image, World};
 use kubestep_model::arrange::Gather;
@@ -13,18 +13,24 @@ use std::{
 
 /// The images that the registry has, that a pod or a template wants, in the order of first sight; then those that only
 /// the editor's files name.
-pub(super) fn images(session: &mut Session, world: &World) -> Vec<Arc<ImageRow>> {
+pub(super) fn images(session: &mut Session, board: &Board<'_>) -> Vec<Arc<ImageRow>> {
+    let world = board.world;
     let mut wanted: BTreeMap<&str, (Option<&Image>, u32)> = BTreeMap::new();
     for (name, image) in &world.registry().0 {
         wanted.insert(short_image(name), (Some(image), 0));
     }
-    for pod in world.store().list(Kind::Pod, None).filter_map(|o| o.get::<Pod>()) {
+    let mut last = "";
+    for pod in board.all_pods.iter().filter_map(|o| o.get::<Pod>()) {
         for container in pod.spec.containers.iter().chain(&pod.spec.init_containers) {
+            // Most pods have the image of the one before.
+            if std::mem::replace(&mut last, &container.image) == container.image {
+                continue;
+            }
             let row = || (world.registry().get(&container.image), 0);
             wanted.entry(short_image(&container.image)).or_insert_with(row);
         }
     }
-    for object in world.store().all() {
+    for object in &board.others {
         for image in of_template(object) {
             let row = || (world.registry().get(image), 0);
             wanted.entry(short_image(image)).or_insert_with(row);
@@ -32,8 +38,7 @@ pub(super) fn images(session: &mut Session, world: &World) -> Vec<Arc<ImageRow>>
     }
     let named: BTreeSet<String> = session.named().map(|n| short_image(n).to_string()).gather();
     let typed: Vec<&String> = named.iter().filter(|n| !wanted.contains_key(n.as_str())).collect();
-    let events = world.store().list(Kind::Event, None).filter_map(|o| o.get::<Event>());
-    for event in events.filter(|e| e.reason == "Pulling") {
+    for event in &board.pulling {
         let image = event.message.split('"').nth(1).unwrap_or("");
         if let Some((_, asked)) = wanted.get_mut(short_image(image)) {
             *asked = asked.saturating_add(u32::try_from(event.count).unwrap_or(1));

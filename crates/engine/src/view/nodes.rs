@@ -3,7 +3,7 @@
 use super::{board::Board, sorted};
 use crate::session::Session;
 use kubestep_cluster::{Health, ProcessId};
-use kubestep_model::arrange::Arrange;
+use kubestep_model::arrange::{Arrange, Gather};
 use kubestep_model::{Key, Kind, Node, Pod, Quantity};
 use kubestep_protocol::{Node as NodeRow, NodeLook, Rich};
 use std::{collections::BTreeSet, sync::Arc};
@@ -29,9 +29,10 @@ fn share(used: i64, all: Option<&Quantity>) -> u16 {
 /// Nodes that are gone while pods are still bound to them.
 fn removed(board: &Board<'_>) -> Vec<NodeRow> {
     let store = board.world.store();
-    let pods = store.list(Kind::Pod, None).filter_map(|o| o.get::<Pod>());
-    let named = pods.map(|p| &*p.spec.node_name).filter(|n| !n.is_empty());
-    let gone: BTreeSet<&str> = named.filter(|n| store.get(&Key::new(Kind::Node, "", *n)).is_none()).collect();
+    let pods = board.all_pods.iter().filter_map(|o| o.get::<Pod>());
+    let named: BTreeSet<&str> = pods.map(|p| &*p.spec.node_name).filter(|n| !n.is_empty()).gather();
+    let is_gone = |n: &&str| store.get(&Key::new(Kind::Node, "", *n)).is_none();
+    let gone: Vec<&str> = named.into_iter().filter(is_gone).collect();
     let row = |name: &str| NodeRow {
         id: kubestep_protocol::Id(0),
         name: name.into(),

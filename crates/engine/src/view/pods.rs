@@ -6,7 +6,7 @@ use kubestep_insight::{Blocker, Gap, end};
 use kubestep_model::arrange::Arrange;
 use kubestep_model::{ContainerStatus, Kind, Object, Pod, Resource};
 use kubestep_protocol::{Container, Id, Pod as PodRow, PodLook};
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 /// What a row was made from, and the row: made again only where something differs.
 #[derive(Debug)]
@@ -18,35 +18,58 @@ pub(crate) struct Made {
     row: Arc<PodRow>,
 }
 
+impl Made {
+    fn place(&self) -> (&str, &str) {
+        place(&self.object)
+    }
+}
+
+/// Where an object stands among those of its kind.
+fn place(object: &Object) -> (&str, &str) {
+    (&object.meta().namespace, &object.meta().name)
+}
+
 /// The pods, in the order of first sight.
 pub(super) fn pods(session: &mut Session, board: &Board<'_>) -> Vec<Arc<PodRow>> {
-    let objects = board.world.store().list(Kind::Pod, None);
-    let mut rows = vec![];
-    let mut kept = BTreeMap::new();
-    for object in objects.filter(|o| !o.meta().namespace.starts_with("kube-")) {
-        if let Object::Pod(pod) = object {
-            let made = made(session, board, object, pod);
-            rows.push(made.row.clone());
-            kept.insert(pod.metadata.uid.clone(), made);
-        }
+    // What was made before, the gaps and the pods are all in the order of their names, so none has to be searched for.
+    let gaps = session.note().gaps.clone();
+    let mut gaps = gaps.iter().filter(|(key, _)| key.kind == Kind::Pod).peekable();
+    let mut before = std::mem::take(&mut session.made).into_iter().peekable();
+    let mut kept: Vec<Made> = Vec::with_capacity(board.all_pods.len());
+    for object in board.all_pods.iter().filter(|o| !o.meta().namespace.starts_with("kube-")) {
+        let Object::Pod(pod) = object else { continue };
+        let at = place(object);
+        while gaps.next_if(|(key, _)| (&*key.namespace, &*key.name) < at).is_some() {}
+        let gap = gaps.next_if(|(key, _)| (&*key.namespace, &*key.name) == at).map(|(_, gap)| gap);
+        while before.next_if(|made| made.place() < at).is_some() {}
+        let old = before.next_if(|made| made.place() == at);
+        kept.push(made(session, board, object, pod, gap, old));
     }
+    let mut rows: Vec<Arc<PodRow>> = kept.iter().map(|made| made.row.clone()).collect();
     session.made = kept;
     rows.arrange_by_key(|r| r.id);
     rows
 }
 
 /// A pod's row, as it was made before if nothing that it is made from has changed.
-fn made(session: &mut Session, board: &Board<'_>, object: &Object, pod: &Arc<Pod>) -> Made {
+fn made(
+    session: &mut Session,
+    board: &Board<'_>,
+    object: &Object,
+    pod: &Arc<Pod>,
+    gap: Option<&Gap>,
+    old: Option<Made>,
+) -> Made {
     let services = board.services_of(pod);
-    let look = look_of(session, pod);
-    let gap = session.note().gaps.get(&object.key()).cloned();
-    let before = session.made.remove(&pod.metadata.uid).filter(|old| {
-        let same = matches!(&old.object, Object::Pod(p) if Arc::ptr_eq(p, pod));
-        same && old.look == look && old.services == services && old.gap == gap
-    });
-    before.unwrap_or_else(|| {
+    let old = old.filter(|old| matches!(&old.object, Object::Pod(p) if Arc::ptr_eq(p, pod)));
+    // Some looks follow from the pod alone.
+    let look = old.as_ref().map(|old| old.look);
+    let look = look.filter(|look| matches!(look, PodLook::Terminating | PodLook::Finished | PodLook::Ready));
+    let look = look.unwrap_or_else(|| look_of(session, pod));
+    let same = |old: &Made| old.look == look && old.services == services && old.gap.as_ref() == gap;
+    old.filter(same).unwrap_or_else(|| {
         let row = Arc::new(row(session, object, pod, look, &services));
-        Made { object: object.clone(), gap, services, look, row }
+        Made { object: object.clone(), gap: gap.cloned(), services, look, row }
     })
 }
 

@@ -15,6 +15,9 @@ const SYSTEM: [&str; 3] = ["kube-system", "kube-public", "kube-node-lease"];
 
 /// Whether an object gets a row.
 fn is_row(object: &Object) -> bool {
+    if NOT_ROWS.contains(&object.kind()) {
+        return false;
+    }
     let meta = object.meta();
     let everyday = matches!(object.kind(), Kind::ServiceAccount) && &*meta.name == "default"
         || object.kind() == Kind::ConfigMap && &*meta.name == "kube-root-ca.crt";
@@ -24,12 +27,12 @@ fn is_row(object: &Object) -> bool {
     );
     let system = SYSTEM.contains(&&*meta.namespace)
         || (&*meta.namespace == "default" && object.kind() == Kind::Service && &*meta.name == "kubernetes");
-    !NOT_ROWS.contains(&object.kind()) && !everyday && !silent && !system
+    !everyday && !silent && !system
 }
 
 /// The rows, in the order of first sight.
 pub(super) fn rows(session: &mut Session, board: &Board<'_>) -> Vec<Arc<Row>> {
-    let mut order: Vec<&Object> = board.world.store().all().filter(|o| is_row(o)).collect();
+    let mut order: Vec<&Object> = board.others.iter().copied().filter(|o| is_row(o)).collect();
     // Of things seen for the first time in one picture, the older one comes first.
     order.arrange_by_key(|o| {
         (o.meta().creation_timestamp, o.meta().controller().is_some(), o.meta().revision())
