@@ -3,7 +3,7 @@
 //! Upstream: k8s.io/apiserver/pkg/storage, continue.go and util.go; etcd3/store.go; apis/meta/internalversion/validation
 //! (v1.37).
 
-use crate::{base64, read, turn::Turn, validation::field::Errors};
+use crate::{Store, base64, rbac, read, turn::Turn, validation::field::Errors};
 use kubestep_model::{
     Answer, Cause, Kind, ListOptions, Object, Reason, Reply, Revision, Status,
     text::{FieldSelector, Selector, go, go_json},
@@ -50,10 +50,8 @@ pub(crate) fn list(
     };
     let store = past.as_ref().unwrap_or(&turn.store);
     let named = |object: &Object| key(kind, namespace, object);
-    let all = read::in_order(store, kind, namespace);
     let start = place.start.as_deref().unwrap_or_default();
-    let begun = all.partition_point(|object| named(object).as_str() < start);
-    let mut rest = all.into_iter().skip(begun).peekable();
+    let mut rest = rest(store, kind, namespace, start).peekable();
     let mut items = vec![];
     while let Some(object) = rest.next() {
         if !read::fits(turn, object, labels, fields) {
@@ -63,11 +61,27 @@ pub(crate) fn list(
         if Some(items.len()) == limit(options) && rest.peek().is_some() {
             let next = encode(&format!("{}\0", named(object)), i128::from(revision));
             let whole = labels.is_none_or(Selector::is_empty) && fields.is_none_or(FieldSelector::is_empty);
-            let remaining = whole.then(|| rest.count() as u64);
+            let remaining = whole.then(|| rest.len() as u64);
             return Ok(Answer::Chunk { items, revision, next, remaining });
         }
     }
     Ok(Answer::List { items, revision })
+}
+
+/// What is listed from a key on.
+fn rest<'a>(
+    store: &'a Store,
+    kind: Kind,
+    namespace: Option<&'a str>,
+    start: &str,
+) -> Box<dyn ExactSizeIterator<Item = &'a Object> + 'a> {
+    if namespace.is_some() && !rbac::has_builtins(kind) {
+        // What came with earlier chunks is passed over at once.
+        return Box::new(store.behind(kind, namespace, start).map(|(_, object)| object));
+    }
+    let all = read::in_order(store, kind, namespace);
+    let begun = all.partition_point(|object| key(kind, namespace, object).as_str() < start);
+    Box::new(all.into_iter().skip(begun))
 }
 
 /// Refuses options that contradict each other. Upstream: ValidateListOptions.

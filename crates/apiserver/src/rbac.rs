@@ -6,7 +6,7 @@
 mod builtin;
 mod escalation;
 
-pub(crate) use builtin::{get as builtin, list as builtins};
+pub(crate) use builtin::{get as builtin, is_of_roles as has_builtins, list as builtins};
 pub(crate) use escalation::{check as check_escalation, sum_up};
 
 use crate::Store;

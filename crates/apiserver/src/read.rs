@@ -60,7 +60,10 @@ pub(crate) fn in_order<'a>(store: &'a Store, kind: Kind, namespace: Option<&str>
         let meta = object.meta();
         meta.namespace.bytes().chain([b'/']).chain(meta.name.bytes())
     };
-    if namespace.is_none() && !all.iter().copied().map(path).is_sorted_by(|a, b| a.clone().le(b.clone())) {
+    // Those of one namespace are in order already.
+    let follows =
+        |a: &&'a Object, b: &&'a Object| a.meta().namespace == b.meta().namespace || path(*a).le(path(*b));
+    if namespace.is_none() && !all.is_sorted_by(follows) {
         all.arrange_by(|a, b| path(a).cmp(path(b)));
     }
     all

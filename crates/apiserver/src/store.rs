@@ -3,7 +3,7 @@
 //! Upstream: etcd with k8s.io/apiserver/pkg/storage/etcd3, as the watch cache shows it (v1.37).
 
 use crate::rbac;
-use kubestep_model::tree::{OrdMap, Vector};
+use kubestep_model::tree::{Iter, OrdMap, Vector};
 use kubestep_model::{Instant, Key, Kind, Object, Revision};
 use std::sync::Arc;
 
@@ -109,18 +109,14 @@ impl Store {
         kind: Kind,
         namespace: Option<&str>,
     ) -> impl Iterator<Item = &'a Object> + use<'a> {
-        let namespace: Option<Arc<str>> = namespace.map(Into::into);
-        let first = Key::new(kind, namespace.clone().unwrap_or_default(), "");
-        let wanted = move |key: &Key| {
-            key.kind == kind && namespace.as_ref().is_none_or(|wanted| key.namespace == *wanted)
-        };
-        let also = wanted.clone();
-        let mut builtin = rbac::builtins(kind)
-            .filter(move |(key, _)| {
-                also(key) && !self.objects.contains_key(*key) && !self.dropped.contains(key)
-            })
-            .peekable();
-        let mut stored = self.objects.range(first..).take_while(move |(key, _)| wanted(key)).peekable();
+        let builtin = rbac::builtins(kind).filter(|(key, _)| {
+            namespace.is_none_or(|wanted| *key.namespace == *wanted)
+                && !self.objects.contains_key(*key)
+                && !self.dropped.contains(key)
+        });
+        let builtin: Vec<(&'static Key, &'static Object)> = builtin.collect();
+        let mut builtin = builtin.into_iter().peekable();
+        let mut stored = self.behind(kind, namespace, "").peekable();
         std::iter::from_fn(move || {
             let own = match (stored.peek(), builtin.peek()) {
                 (Some((own, _)), Some((other, _))) => *own < *other,
@@ -133,6 +129,45 @@ impl Store {
     /// All objects, sorted by kind, namespace and name.
     pub fn all(&self) -> impl Iterator<Item = &Object> {
         self.objects.values()
+    }
+
+    /// The objects of a kind that are stored, sorted by namespace and name: without those that are there without it.
+    pub fn stored(&self, kind: Kind) -> impl Iterator<Item = &Object> {
+        self.behind(kind, None, "").map(|(_, object)| object)
+    }
+
+    /// What is stored of a kind, in one namespace or in all; of one namespace only the names from this one on. What stands
+    /// before is not gone through.
+    pub(crate) fn behind(&self, kind: Kind, namespace: Option<&str>, name: &str) -> Iter<'_, Key, Object> {
+        let before = |key: &Key| {
+            let in_namespace = |wanted| (&*key.namespace, &*key.name) < (wanted, name);
+            key.kind < kind || key.kind == kind && namespace.is_some_and(in_namespace)
+        };
+        let through = |key: &Key| {
+            key.kind < kind || key.kind == kind && namespace.is_none_or(|wanted| &*key.namespace <= wanted)
+        };
+        self.objects.between(&before, &through)
+    }
+
+    /// The kinds of which something is stored, in order.
+    pub fn kinds(&self) -> Vec<Kind> {
+        let mut found: Vec<Kind> = vec![];
+        let mut next = self.objects.get_min().map(|(key, _)| key.kind);
+        while let Some(kind) = next {
+            found.push(kind);
+            next = self.objects.between(&|key| key.kind <= kind, &|_| true).next().map(|(key, _)| key.kind);
+        }
+        found
+    }
+
+    /// Tells the objects that are not as they were in another store: what was there, and what is here. It costs what was
+    /// changed since one was a copy of the other.
+    pub fn differences<'a>(
+        &'a self,
+        before: &'a Store,
+        tell: &mut dyn FnMut(Option<&'a Object>, Option<&'a Object>),
+    ) {
+        self.objects.differences(&before.objects, &mut |_, old, new| tell(old, new));
     }
 
     /// Up to this revision the log has been dropped: a watch must start here or later.
@@ -295,6 +330,24 @@ mod tests {
         assert_eq!(names(None), ["a/x", "a/y", "b/x"]);
         assert_eq!(names(Some("a")), ["a/x", "a/y"]);
         assert_eq!(names(Some("c")), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_is_stored_of_a_kind_is_found_from_any_name_on() {
+        let mut store = Store::new();
+        store.seed([map("b", "x"), map("a", "y"), map("a", "x"), map("c", "z"), Namespace::default().into()]);
+        let names = |namespace: Option<&str>, name: &str| -> Vec<String> {
+            let found = store.behind(Kind::ConfigMap, namespace, name);
+            assert_eq!(found.len(), found.clone().count());
+            found.map(|(key, _)| format!("{}/{}", key.namespace, key.name)).collect()
+        };
+        assert_eq!(names(None, ""), ["a/x", "a/y", "b/x", "c/z"]);
+        assert_eq!(names(Some("a"), "x\0"), ["a/y"]);
+        assert_eq!(names(Some("b"), ""), ["b/x"]);
+        assert!(names(Some("b"), "y").is_empty() && names(Some("bb"), "").is_empty());
+        assert_eq!(store.kinds(), [Kind::Namespace, Kind::ConfigMap]);
+        assert_eq!(store.stored(Kind::ConfigMap).count(), 4);
+        assert_eq!(store.stored(Kind::Pod).count(), 0);
     }
 
     #[test]

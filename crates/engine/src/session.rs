@@ -9,7 +9,7 @@ pub(crate) use track::{Note, Track};
 use crate::{
     ids::Ids,
     link::Saved,
-    view::{Made, Told},
+    view::{Made, Pulls, Told},
     words,
 };
 use kubestep_cluster::{
@@ -22,7 +22,7 @@ use kubestep_model::{
     defined::{DEFINITION, Definition},
     schema::Descriptions,
 };
-use kubestep_protocol::{At, Id, ObjectRef, Who};
+use kubestep_protocol::{At, Id, ObjectRef, Pod, Who};
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
@@ -49,6 +49,10 @@ pub(crate) struct Session {
     pub(crate) ids: Ids,
     /// The rows of pods that were last made, by namespace and name.
     pub(crate) made: Vec<Made>,
+    /// The same rows in the order of first sight.
+    pub(crate) pods: Vec<Arc<Pod>>,
+    /// How often images were pulled in the world that was last shown.
+    pub(crate) pulls: Pulls,
     /// The entries of terminals that were last made.
     pub(crate) told: BTreeMap<ClientId, Told>,
     pub(crate) scenario: String,
@@ -95,6 +99,8 @@ impl Session {
             between: false,
             ids,
             made: vec![],
+            pods: vec![],
+            pulls: Pulls::default(),
             told: BTreeMap::new(),
             scenario: String::new(),
             title: String::new(),

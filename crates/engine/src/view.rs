@@ -12,7 +12,7 @@ mod terminal;
 mod timeline;
 mod workloads;
 
-pub(crate) use images::asked;
+pub(crate) use images::{Pulls, asked};
 pub(crate) use pods::{Made, status_words};
 pub(crate) use rows::gap;
 pub(crate) use terminal::Told;

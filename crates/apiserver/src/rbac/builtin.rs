@@ -21,7 +21,7 @@ const CONTROLLER: &str = "system:controller:";
 static ALL: LazyLock<BTreeMap<Key, Object>> = LazyLock::new(read);
 
 /// Whether there can be such objects of a kind at all; asked before anything else, for it is asked often.
-fn is_of_roles(kind: Kind) -> bool {
+pub(crate) fn is_of_roles(kind: Kind) -> bool {
     [ROLE, CLUSTER_ROLE, ROLE_BINDING, CLUSTER_ROLE_BINDING].contains(&kind)
 }
 

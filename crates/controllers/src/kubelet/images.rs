@@ -104,11 +104,13 @@ impl Kubelet {
         true
     }
 
-    /// When an image whose pull has failed may be pulled again, for the pod whose turn comes first; none if no pod
-    /// waits for it.
-    pub fn next_pull(&self, image: &str) -> Option<Instant> {
-        let entries = self.workers.values().filter_map(|w| w.pulls.entry(image));
-        entries.map(|e| Instant(e.last_update.saturating_add(e.backoff))).min()
+    /// Tells when an image whose pull has failed may be pulled again, once for each pod that waits for it.
+    pub fn next_pulls<'a>(&'a self, tell: &mut dyn FnMut(&'a str, Instant)) {
+        for worker in self.workers.values() {
+            for (image, entry) in worker.pulls.entries() {
+                tell(image, Instant(entry.last_update.saturating_add(entry.backoff)));
+            }
+        }
     }
 
     fn image_failed(&mut self, cx: &mut Cx<'_>, uid: &Uid, name: &Arc<str>, reason: &str, message: &str) {

@@ -2,7 +2,7 @@
 
 use kubestep_cluster::World;
 use kubestep_model::{
-    Endpoint, EndpointSlice, Event, Object, Pod, Quantity, Service, resources::requests, text::Selector,
+    Endpoint, EndpointSlice, Kind, Object, Pod, Quantity, Service, resources::requests, text::Selector,
 };
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -19,8 +19,6 @@ pub(super) struct Board<'w> {
     pub(super) world: &'w World,
     /// All pods, by namespace and name.
     pub(super) all_pods: Vec<&'w Object>,
-    /// Events that tell of pulls.
-    pub(super) pulling: Vec<&'w Event>,
     /// All other objects but events, by kind, namespace and name.
     pub(super) others: Vec<&'w Object>,
     /// Pods by the uid of their owner.
@@ -38,7 +36,6 @@ impl<'w> Board<'w> {
         let mut board = Board {
             world,
             all_pods: vec![],
-            pulling: vec![],
             others: vec![],
             by_owner: BTreeMap::new(),
             endpoints: BTreeMap::new(),
@@ -46,16 +43,15 @@ impl<'w> Board<'w> {
             services: vec![],
             loads: BTreeMap::new(),
         };
-        // Thousands of objects: they are gone through once.
-        for object in world.store().all() {
-            match object {
-                Object::Pod(pod) => {
+        // Thousands of objects: they are gone through once, and events, the most of them, are not.
+        for kind in world.store().kinds().into_iter().filter(|kind| *kind != Kind::Event) {
+            for object in world.store().stored(kind) {
+                if let Object::Pod(pod) = object {
                     board.all_pods.push(object);
                     board.pod(pod);
+                } else {
+                    board.other(object);
                 }
-                Object::Event(event) if event.reason == "Pulling" => board.pulling.push(event),
-                Object::Event(_) => {}
-                _ => board.other(object),
             }
         }
         board
@@ -76,8 +72,11 @@ impl<'w> Board<'w> {
         if let Some(owner) = pod.metadata.controller() {
             self.by_owner.entry(&owner.uid).or_default().push(pod);
         }
-        if !pod.spec.node_name.is_empty() && !pod.is_terminal() {
-            let load = self.loads.entry(&pod.spec.node_name).or_default();
+        if pod.spec.node_name.is_empty() {
+            return;
+        }
+        let load = self.loads.entry(&pod.spec.node_name).or_default();
+        if !pod.is_terminal() {
             let asked = requests(pod);
             let milli = |name: &str| asked.get(name).map_or(0, Quantity::milli_value);
             load.pods = load.pods.saturating_add(1);
@@ -121,6 +120,11 @@ impl<'w> Board<'w> {
         };
         let found = self.services.iter().filter(selects);
         found.map(|(service, _)| (service.metadata.uid.clone(), ready(service))).collect()
+    }
+
+    /// The nodes that pods are bound to, by name.
+    pub(super) fn nodes_of_pods(&self) -> impl Iterator<Item = &'w str> {
+        self.loads.keys().copied()
     }
 
     /// What the pods of a node ask for.

@@ -2,7 +2,7 @@
 
 use super::{board::Board, head::registry_host, sorted};
 use crate::{ids::short_image, session::Session};
-use kubestep_cluster::{Brain, Image, World};
+use kubestep_cluster::{Brain, Image, Store, World};
 use kubestep_model::arrange::Gather;
 use kubestep_model::{Event, Instant, Kind, Object, Pod};
 use kubestep_protocol::{Id, Image as ImageRow, ImageLook, age};
@@ -15,44 +15,34 @@ use std::{
 /// the editor's files name.
 pub(super) fn images(session: &mut Session, board: &Board<'_>) -> Vec<Arc<ImageRow>> {
     let world = board.world;
-    let mut wanted: BTreeMap<&str, (Option<&Image>, u32)> = BTreeMap::new();
+    let mut wanted: BTreeMap<&str, Option<&Image>> = BTreeMap::new();
     for (name, image) in &world.registry().0 {
-        wanted.insert(short_image(name), (Some(image), 0));
+        wanted.insert(short_image(name), Some(image));
     }
+    let mut want = |image| {
+        wanted.entry(short_image(image)).or_insert_with(|| world.registry().get(image));
+    };
     let mut last = "";
     for pod in board.all_pods.iter().filter_map(|o| o.get::<Pod>()) {
         for container in pod.spec.containers.iter().chain(&pod.spec.init_containers) {
             // Most pods have the image of the one before.
-            if std::mem::replace(&mut last, &container.image) == container.image {
-                continue;
+            if container.image != last {
+                last = &container.image;
+                want(last);
             }
-            let row = || (world.registry().get(&container.image), 0);
-            wanted.entry(short_image(&container.image)).or_insert_with(row);
         }
     }
-    for object in &board.others {
-        for image in of_template(object) {
-            let row = || (world.registry().get(image), 0);
-            wanted.entry(short_image(image)).or_insert_with(row);
-        }
-    }
+    board.others.iter().flat_map(|o| of_template(o)).for_each(&mut want);
     let named: BTreeSet<String> = session.named().map(|n| short_image(n).to_string()).gather();
     let typed: Vec<&String> = named.iter().filter(|n| !wanted.contains_key(n.as_str())).collect();
-    for event in &board.pulling {
-        let image = event.message.split('"').nth(1).unwrap_or("");
-        if let Some((_, asked)) = wanted.get_mut(short_image(image)) {
-            *asked = asked.saturating_add(u32::try_from(event.count).unwrap_or(1));
-        }
-    }
+    session.pulls.follow(world.store());
+    let pulls = next_pulls(world);
     let home = registry_host(session);
     let mut rows: Vec<ImageRow> = vec![];
-    for (reference, (image, asked)) in wanted {
+    for (reference, image) in wanted {
         let id = session.ids.image(reference);
-        let next = next_pull(world, reference).filter(|at| *at > world.now());
-        rows.push(ImageRow {
-            next: next.map(|at| session.at(at)),
-            ..row(id, reference, image, asked, &home)
-        });
+        let next = pulls.get(reference).filter(|at| **at > world.now()).map(|at| session.at(*at));
+        rows.push(ImageRow { next, ..row(id, reference, image, session.pulls.of(reference), &home) });
     }
     for reference in typed {
         let id = session.ids.image(reference);
@@ -61,15 +51,48 @@ pub(super) fn images(session: &mut Session, board: &Board<'_>) -> Vec<Arc<ImageR
     sorted(rows, |r| r.id)
 }
 
+/// How often each image was asked for, by the events of one store. Events are the most of what is stored: where the next
+/// picture is of a store that grew from this one, only those that came or went are looked at.
+#[derive(Debug, Default)]
+pub(crate) struct Pulls {
+    store: Store,
+    times: BTreeMap<String, i64>,
+}
+
+impl Pulls {
+    fn follow(&mut self, store: &Store) {
+        let times = &mut self.times;
+        store.differences(&self.store, &mut |old, new| {
+            for (object, sign) in [(old, -1), (new, 1)] {
+                let Some((image, count)) = object.and_then(pull) else { continue };
+                let sum = match times.get_mut(image) {
+                    Some(sum) => sum,
+                    None => times.entry(image.into()).or_default(),
+                };
+                *sum += sign * i64::from(count);
+            }
+        });
+        self.store = store.clone();
+    }
+
+    fn of(&self, reference: &str) -> u32 {
+        self.times.get(reference).map_or(0, |n| u32::try_from(*n).unwrap_or(u32::MAX))
+    }
+}
+
+/// The image that an event says is being pulled, and how often it has said so.
+fn pull(object: &Object) -> Option<(&str, u32)> {
+    let event = object.get::<Event>().filter(|e| e.reason == "Pulling")?;
+    let image = event.message.split('"').nth(1).unwrap_or("");
+    Some((short_image(image), u32::try_from(event.count).unwrap_or(1)))
+}
+
 /// How often an image was asked for, and when it will be asked for again.
 pub(crate) fn asked(world: &World, image: &str) -> (u32, Option<Instant>) {
     let reference = short_image(image);
-    let events = world.store().list(Kind::Event, None).filter_map(|o| o.get::<Event>());
-    let pulls = events.filter(|e| {
-        e.reason == "Pulling" && e.message.split('"').nth(1).is_some_and(|i| short_image(i) == reference)
-    });
-    let times = pulls.map(|e| u32::try_from(e.count).unwrap_or(1)).fold(0, u32::saturating_add);
-    (times, next_pull(world, reference).filter(|at| *at > world.now()))
+    let pulls = world.store().stored(Kind::Event).filter_map(pull);
+    let times = pulls.filter(|(of, _)| *of == reference).map(|(_, n)| n).fold(0, u32::saturating_add);
+    (times, next_pulls(world).remove(reference).filter(|at| *at > world.now()))
 }
 
 /// The images of the pods that an object makes, or would make.
@@ -91,13 +114,17 @@ fn of_template(object: &Object) -> Vec<&str> {
     containers.map(|c| &*c.image).filter(|i| !i.is_empty()).collect()
 }
 
-/// When the first of the kubelets that wait asks for it again.
-fn next_pull(world: &World, reference: &str) -> Option<Instant> {
-    let kubelets = world.processes().filter_map(|(_, p)| match &p.brain {
-        Brain::Kubelet(kubelet) => kubelet.next_pull(reference),
-        Brain::Loops(_) | Brain::Scheduler(_) => None,
-    });
-    kubelets.min()
+/// When the first of the kubelets that wait asks for an image again, for each that one waits for.
+fn next_pulls(world: &World) -> BTreeMap<&str, Instant> {
+    let mut found: BTreeMap<&str, Instant> = BTreeMap::new();
+    for (_, process) in world.processes() {
+        let Brain::Kubelet(kubelet) = &process.brain else { continue };
+        kubelet.next_pulls(&mut |image, at| {
+            let first = found.entry(image).or_insert(at);
+            *first = at.min(*first);
+        });
+    }
+    found
 }
 
 fn row(id: Id, reference: &str, image: Option<&Image>, asked: u32, home: &str) -> ImageRow {

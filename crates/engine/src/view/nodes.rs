@@ -3,10 +3,10 @@
 use super::{board::Board, sorted};
 use crate::session::Session;
 use kubestep_cluster::{Health, ProcessId};
-use kubestep_model::arrange::{Arrange, Gather};
-use kubestep_model::{Key, Kind, Node, Pod, Quantity};
+use kubestep_model::arrange::Arrange;
+use kubestep_model::{Key, Kind, Node, Quantity};
 use kubestep_protocol::{Node as NodeRow, NodeLook, Rich};
-use std::{collections::BTreeSet, sync::Arc};
+use std::sync::Arc;
 
 /// The nodes, in the order of first sight.
 pub(super) fn nodes(session: &mut Session, board: &Board<'_>) -> Vec<Arc<NodeRow>> {
@@ -29,10 +29,8 @@ fn share(used: i64, all: Option<&Quantity>) -> u16 {
 /// Nodes that are gone while pods are still bound to them.
 fn removed(board: &Board<'_>) -> Vec<NodeRow> {
     let store = board.world.store();
-    let pods = board.all_pods.iter().filter_map(|o| o.get::<Pod>());
-    let named: BTreeSet<&str> = pods.map(|p| &*p.spec.node_name).filter(|n| !n.is_empty()).gather();
     let is_gone = |n: &&str| store.get(&Key::new(Kind::Node, "", *n)).is_none();
-    let gone: Vec<&str> = named.into_iter().filter(is_gone).collect();
+    let gone: Vec<&str> = board.nodes_of_pods().filter(is_gone).collect();
     let row = |name: &str| NodeRow {
         id: kubestep_protocol::Id(0),
         name: name.into(),

@@ -35,6 +35,7 @@ pub(super) fn pods(session: &mut Session, board: &Board<'_>) -> Vec<Arc<PodRow>>
     let gaps = session.note().gaps.clone();
     let mut gaps = gaps.iter().filter(|(key, _)| key.kind == Kind::Pod).peekable();
     let mut before = std::mem::take(&mut session.made).into_iter().peekable();
+    let mut same = true;
     let mut kept: Vec<Made> = Vec::with_capacity(board.all_pods.len());
     for object in board.all_pods.iter().filter(|o| !o.meta().namespace.starts_with("kube-")) {
         let Object::Pod(pod) = object else { continue };
@@ -43,12 +44,19 @@ pub(super) fn pods(session: &mut Session, board: &Board<'_>) -> Vec<Arc<PodRow>>
         let gap = gaps.next_if(|(key, _)| (&*key.namespace, &*key.name) == at).map(|(_, gap)| gap);
         while before.next_if(|made| made.place() < at).is_some() {}
         let old = before.next_if(|made| made.place() == at);
-        kept.push(made(session, board, object, pod, gap, old));
+        let row = old.as_ref().map(|old| old.row.clone());
+        let new = made(session, board, object, pod, gap, old);
+        same &= row.is_some_and(|row| Arc::ptr_eq(&row, &new.row));
+        kept.push(new);
     }
-    let mut rows: Vec<Arc<PodRow>> = kept.iter().map(|made| made.row.clone()).collect();
+    same &= kept.len() == session.pods.len();
     session.made = kept;
-    rows.arrange_by_key(|r| r.id);
-    rows
+    if !same {
+        let mut rows: Vec<Arc<PodRow>> = session.made.iter().map(|made| made.row.clone()).collect();
+        rows.arrange_by_key(|r| r.id);
+        session.pods = rows;
+    }
+    session.pods.clone()
 }
 
 /// A pod's row, as it was made before if nothing that it is made from has changed.

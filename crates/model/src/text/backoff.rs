@@ -47,6 +47,11 @@ impl Backoff {
         self.entries.get(id).map_or(0, |entry| entry.backoff)
     }
 
+    /// All items that have failed.
+    pub fn entries(&self) -> impl Iterator<Item = (&str, Entry)> {
+        self.entries.iter().map(|(id, entry)| (&**id, *entry))
+    }
+
     pub fn entry(&self, id: &str) -> Option<Entry> {
         self.entries.get(id).copied()
     }

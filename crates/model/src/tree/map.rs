@@ -125,6 +125,26 @@ impl<K, V> OrdMap<K, V> {
     }
 }
 
+impl<K: Ord, V> OrdMap<K, V> {
+    /// Tells where another map may differ from this one: keys with the value there and the value here. What the two have
+    /// in common because one is a changed copy of the other is not gone through; so it costs what was changed. Values
+    /// that are told may be equal.
+    pub fn differences<'a>(
+        &'a self,
+        before: &'a Self,
+        tell: &mut dyn FnMut(&'a K, Option<&'a V>, Option<&'a V>),
+    ) {
+        node::differences(&self.0, &before.0, &mut |here, there| {
+            tell(&here.entry.0, there.map(|node| &node.entry.1), Some(&here.entry.1));
+        });
+        node::differences(&before.0, &self.0, &mut |there, here| {
+            if here.is_none() {
+                tell(&there.entry.0, Some(&there.entry.1), None);
+            }
+        });
+    }
+}
+
 impl<K: Ord + Clone, V: Clone> OrdMap<K, V> {
     /// The value of a key, to be changed.
     pub fn get_mut<Q: Ord + ?Sized>(&mut self, key: &Q) -> Option<&mut V>

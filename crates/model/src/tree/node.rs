@@ -79,6 +79,23 @@ pub(super) fn find_by<'a, K, V>(
     None
 }
 
+/// Tells each node of a tree that another one does not hold, with the other's node of the same key. Two trees that were
+/// one are gone through only where they were changed since.
+pub(super) fn differences<'a, K: Ord, V>(
+    link: &'a Link<K, V>,
+    other: &'a Link<K, V>,
+    tell: &mut dyn FnMut(&'a Node<K, V>, Option<&'a Node<K, V>>),
+) {
+    let Some(node) = link else { return };
+    let there = find(other, &node.entry.0);
+    if there.is_some_and(|there| std::ptr::eq(there, &**node)) {
+        return;
+    }
+    differences(&node.sides[0], other, tell);
+    tell(node, there);
+    differences(&node.sides[1], other, tell);
+}
+
 /// The first or the last node.
 pub(super) fn end<K, V>(mut link: &Link<K, V>, side: usize) -> Option<&Node<K, V>> {
     let mut last = None;

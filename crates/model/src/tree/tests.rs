@@ -44,6 +44,35 @@ fn a_map_is_what_a_btree_map_is_and_so_is_every_older_copy() {
 }
 
 #[test]
+fn what_two_maps_do_not_share_is_told() {
+    for (keys, seed) in [(1, 1), (7, 2), (100, 3), (5000, 4)] {
+        let all = changed(keys, seed);
+        for pair in all.windows(2).chain([&[all[all.len() - 1].clone(), all[0].clone()][..]]) {
+            let ((before, old), (after, new)) = (&pair[0], &pair[1]);
+            let mut told = BTreeMap::new();
+            after.differences(before, &mut |key, was, is| {
+                assert_eq!((was, is), (old.get(key), new.get(key)));
+                assert!(told.insert(*key, ()).is_none(), "{key} is told twice");
+            });
+            let differ = |key: &&u32| old.get(key) != new.get(key);
+            assert!(old.keys().chain(new.keys()).filter(differ).all(|key| told.contains_key(key)));
+        }
+    }
+}
+
+#[test]
+fn of_a_changed_copy_only_the_change_is_looked_at() {
+    let before: OrdMap<u32, u32> = (0..5000).map(|i| (i, i)).collect();
+    let mut after = before.clone();
+    after.insert(4711, 0);
+    after.remove(&17);
+    let mut told = 0;
+    after.differences(&before, &mut |_, _, _| told += 1);
+    assert!((2..60).contains(&told), "{told}");
+    before.differences(&before.clone(), &mut |_, _, _| panic!("they are the same"));
+}
+
+#[test]
 fn ranges_have_every_kind_of_end() {
     let (map, model) = changed(100, 5).pop().unwrap();
     for from in 0..100 {
