@@ -375,7 +375,8 @@ impl Engine {
 /// What `kubectl edit` opens is shown in the editor.
 fn open_files(session: &Session, client: kubestep_cluster::ClientId, out: &mut Vec<Update>) {
     let Some(client) = session.history.live().client(client) else { return };
-    let files = client.output.iter().flat_map(|c| kubestep_kubectl::docs::opened(&c.text));
+    let texts = client.output.iter().filter_map(|c| c.text.made());
+    let files = texts.flat_map(kubestep_kubectl::docs::opened);
     let docs: Vec<Doc> = files.map(|(name, text)| Doc { name, text }).collect();
     if !docs.is_empty() {
         out.push(Update::Files(docs));

@@ -319,7 +319,7 @@ mod tests {
         let mut kc = Kc::new(&files, "default".into(), Instant::START, &[]);
         let words = crate::shell::split(line).unwrap();
         let read = Args::read(&mut kc, "kubectl get", FLAGS, &words);
-        let text = |kc: Kc<'_>| kc.end(Ok(0)).output.iter().map(|c| c.text.clone()).collect::<String>();
+        let text = |kc: Kc<'_>| kc.end(Ok(0)).output.iter().map(|c| c.text.as_str()).collect::<String>();
         read.map_err(|_| text(kc))
     }
 

@@ -5,7 +5,9 @@ use crate::{fault::Fault, workloads::CHANGE_CAUSE};
 use kubestep_model::{
     Answer, Body, Instant, Key, Kind, ListOptions, Object, PatchKind, Reply, Request, Revision, Status,
     Subresource, User, Verb,
-    client::{Chunk, ClientAsk, ClientProgress, ClientTold, ClientTurn, Span, Stream, WatchEvent},
+    client::{
+        Chunk, ClientAsk, ClientProgress, ClientTold, ClientTurn, Print, Span, Stream, Text, WatchEvent,
+    },
     text::{FieldSelector, Selector},
 };
 use std::{
@@ -170,7 +172,7 @@ impl<'a> Kc<'a> {
         let (out, err): (Vec<Chunk>, Vec<Chunk>) =
             self.output.drain(from..).partition(|c| c.stream == Stream::Out);
         self.output.extend(err);
-        out.into_iter().map(|c| c.text).collect()
+        out.into_iter().map(|c| String::from(c.text)).collect()
     }
 
     /// What was printed after that many pieces.
@@ -429,8 +431,14 @@ impl<'a> Kc<'a> {
     /// Prints text in which some parts name objects.
     pub fn print(&mut self, stream: Stream, text: String, spans: Vec<Span>) {
         if !text.is_empty() {
-            self.output.push(Chunk { stream, text, spans });
+            self.output.push(Chunk { stream, text: text.into(), spans });
         }
+    }
+
+    /// Prints to standard output what is written when somebody reads it.
+    pub fn out_later(&mut self, text: impl Print + 'static) {
+        let text = Text::later(Box::new(text));
+        self.output.push(Chunk { stream: Stream::Out, text, spans: vec![] });
     }
 
     /// Ends the command with `error: …` and exit code 1.

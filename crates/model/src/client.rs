@@ -3,6 +3,10 @@
 //! A client is a straight-line function that is run again from its start against what it was told so far,
 //! as a reconcile is. So a waiting command is plain data: it is stepped, shown and rewound with the world.
 
+mod text;
+
+pub use text::{Print, Text};
+
 use crate::{Instant, Key, Kind, Object, Reply, Request, Revision};
 use std::{fmt::Debug, sync::Arc, time::Duration};
 
@@ -109,7 +113,7 @@ pub struct Span {
 #[allow(missing_docs)]
 pub struct Chunk {
     pub stream: Stream,
-    pub text: String,
+    pub text: Text,
     pub spans: Vec<Span>,
 }
 

@@ -6,11 +6,11 @@ use kubestep_kubectl::docs;
 use kubestep_model::{
     Instant,
     arrange::Arrange,
-    client::{ClientAsk, Sense, Span, Stream as Side},
+    client::{ClientAsk, Sense, Span, Stream as Side, Text},
     schema::Descriptions,
 };
 use kubestep_protocol::{Chunk, Entry, Marked, Meaning, Stream};
-use std::{borrow::Cow, sync::Arc};
+use std::sync::Arc;
 
 /// So much of an output is shown.
 const MOST: usize = 64 << 10;
@@ -26,19 +26,21 @@ pub(super) fn chunks(client: &ClientState, descriptions: Option<&Descriptions>) 
         if left == 0 {
             break;
         }
-        let text = match docs::differs(&chunk.text) {
-            true => Cow::Owned(docs::shown(&chunk.text, descriptions, ABSENT)),
-            false => Cow::Borrowed(chunk.text.as_str()),
+        let (text, marks) = match chunk.text.made() {
+            // Text with descriptions in it is put together here and has no marks.
+            Some(text) if docs::differs(text) => {
+                (Text::from(docs::shown(text, descriptions, ABSENT)).end(left), vec![])
+            }
+            Some(text) => {
+                let end = chunk.text.end(left);
+                let marks = marks(chunk, text.len() - end.len());
+                (end, marks)
+            }
+            None => (chunk.text.end(left), vec![]),
         };
-        let mut from = text.len().saturating_sub(left);
-        while !text.is_char_boundary(from) {
-            from += 1;
-        }
-        left -= text.len() - from;
-        // Text with descriptions in it is put together here and has no marks.
-        let marks = if docs::differs(&chunk.text) { vec![] } else { marks(chunk, from) };
+        left -= text.len();
         let stream = if chunk.stream == Side::Out { Stream::Out } else { Stream::Err };
-        out.push(Chunk { stream, text: text[from..].into(), marks });
+        out.push(Chunk { stream, text, marks });
     }
     out.reverse();
     out
@@ -104,7 +106,7 @@ pub(super) fn entries(session: &mut Session, world: &World) -> Vec<Arc<Entry>> {
                 output: client.output.clone(),
                 started: client.started,
                 described,
-                names: client.output.iter().any(|c| docs::waits(&c.text)),
+                names: client.output.iter().filter_map(|c| c.text.made()).any(docs::waits),
                 entry: entry.into(),
             }
         });

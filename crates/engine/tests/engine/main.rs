@@ -7,6 +7,7 @@ mod choosing;
 mod frames;
 mod lessons;
 mod links;
+mod long;
 mod machines;
 mod opening;
 mod page;

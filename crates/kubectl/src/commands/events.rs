@@ -10,7 +10,7 @@ use crate::{
 };
 use kubestep_model::arrange::Arrange;
 use kubestep_model::{Event, Instant, Kind, Object, client::WatchEvent, text::FieldSelector};
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 pub(super) const FLAGS: &[Flag] = &[
     OUTPUT,
@@ -47,22 +47,35 @@ impl Screen {
         }
         for event in events {
             if self.everywhere {
-                text += &format!("{}\t", event.metadata.namespace);
+                text += &event.metadata.namespace;
+                text += "\t";
             }
             let about = &event.involved_object;
-            let clean = |text: &str| text.replace('\u{1b}', "^[").replace('\r', "\\r");
-            text += &format!(
-                "{}\t{}\t{}\t{}/{}\t{}\n",
-                interval(event, now),
-                clean(&event.r#type),
-                clean(&event.reason),
-                clean(&about.kind),
-                clean(&about.name),
-                clean(event.message.trim()),
-            );
+            text += &interval(event, now);
+            let message = event.message.trim();
+            let cells = [
+                ("\t", &*event.r#type),
+                ("\t", &event.reason),
+                ("\t", &about.kind),
+                ("/", &about.name),
+                ("\t", message),
+            ];
+            for (before, cell) in cells {
+                text += before;
+                text += &clean(cell);
+            }
+            text += "\n";
         }
         text
     }
+}
+
+/// Characters that steer a terminal are made visible.
+fn clean(text: &str) -> Cow<'_, str> {
+    if text.bytes().any(|b| matches!(b, b'\x1b' | b'\r')) {
+        return text.replace('\u{1b}', "^[").replace('\r', "\\r").into();
+    }
+    text.into()
 }
 
 pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
@@ -85,13 +98,15 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     if args.on("watch") {
         return watch(kc, &format, &mut screen, &items, revision, fields.as_ref());
     }
-    let mut events: Vec<Arc<Event>> = items.iter().filter_map(event).filter(|e| screen.fits(e)).collect();
+    let events: Vec<Arc<Event>> = items.iter().filter_map(event).filter(|e| screen.fits(e)).collect();
     if events.is_empty() {
         let place = if everywhere { ".".to_owned() } else { format!(" in {} namespace.", kc.namespace) };
         kc.err(format!("No events found{place}\n"));
         return Ok(0);
     }
-    events.arrange_by_key(|e| seen(e));
+    let mut timed: Vec<(i64, Arc<Event>)> = events.into_iter().map(|e| (seen(&e), e)).collect();
+    timed.arrange_by_key(|(at, _)| *at);
+    let events: Vec<Arc<Event>> = timed.into_iter().map(|(_, event)| event).collect();
     if format.is_human() {
         let text = screen.lines(&events, kc.now());
         kc.out(Tabs::TABLE.align(&text));

@@ -15,7 +15,7 @@ use crate::{
     },
     select::{self, Info, Select},
 };
-use kubestep_model::{Instant, Key, Object, client::WatchEvent, text::go::quote};
+use kubestep_model::{Instant, Key, Object, Pod, client::WatchEvent, text::go::quote};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -205,6 +205,10 @@ fn met(object: &Object, goal: &Goal) -> Result<bool, String> {
         Goal::Deleted => Ok(false),
         Goal::Created => Ok(true),
         Goal::Condition { name, status } => {
+            // Of pods there are many, and they are read at once.
+            if let Object::Pod(pod) = object {
+                return Ok(pod_condition(pod, name, status));
+            }
             let mut need = Need::default();
             ["metadata.generation", "status.conditions", "status.observedGeneration"]
                 .iter()
@@ -232,6 +236,20 @@ fn condition(object: &Value, name: &str, status: &str) -> bool {
     !stale && text(found, "status").eq_ignore_ascii_case(status)
 }
 
+/// The same of a pod.
+fn pod_condition(pod: &Pod, name: &str, status: &str) -> bool {
+    let Some(found) = pod.status.conditions.iter().find(|c| c.r#type.eq_ignore_ascii_case(name)) else {
+        return false;
+    };
+    // Zero is not written.
+    let written = |generation: &i64| *generation != 0;
+    let own = Some(found.observed_generation).filter(written);
+    let own = own.or(Some(pod.status.observed_generation).filter(written));
+    let generation = Some(pod.metadata.generation).filter(written);
+    let stale = own.zip(generation).is_some_and(|(observed, generation)| observed < generation);
+    !stale && found.status.eq_ignore_ascii_case(status)
+}
+
 fn path(object: &Object, template: &Template, value: &str) -> Result<bool, String> {
     let found = template.find_in(object)?;
     let Some(first) = found.first().filter(|f| !f.is_empty()) else { return Ok(false) };
@@ -251,6 +269,7 @@ fn path(object: &Object, template: &Template, value: &str) -> Result<bool, Strin
 #[cfg(test)]
 mod tests {
     use super::*;
+    use kubestep_model::PodCondition;
 
     #[test]
     fn goals_read_as_upstream() {
@@ -264,5 +283,32 @@ mod tests {
         let object = serde_json::json!({"metadata": {"generation": 2}, "status": {"observedGeneration": 1,
             "conditions": [{"type": "Available", "status": "True"}]}});
         assert!(!condition(&object, "available", "true"));
+    }
+
+    #[test]
+    fn a_pod_is_read_as_every_object() {
+        let mut met = 0;
+        for (generation, observed, own) in [(0, 0, 0), (2, 0, 0), (2, 1, 0), (2, 2, 0), (2, 2, 1), (2, 1, 2)]
+        {
+            let mut pod = Pod::default();
+            pod.metadata.generation = generation;
+            pod.status.observed_generation = observed;
+            pod.status.conditions = ["True", "False"]
+                .map(|status| PodCondition {
+                    r#type: format!("Is{status}"),
+                    status: status.into(),
+                    observed_generation: own,
+                    ..PodCondition::default()
+                })
+                .into();
+            let object = Object::from(pod.clone()).to_value();
+            for (name, status) in
+                [("istrue", "true"), ("IsTrue", "False"), ("isfalse", "FALSE"), ("Ready", "True")]
+            {
+                assert_eq!(pod_condition(&pod, name, status), condition(&object, name, status));
+                met += u32::from(pod_condition(&pod, name, status));
+            }
+        }
+        assert_eq!(met, 8);
     }
 }

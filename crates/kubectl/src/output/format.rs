@@ -4,6 +4,7 @@ use super::{
     custom_columns::Columns,
     json,
     jsonpath::{Need, Template},
+    listed::Listed,
 };
 use crate::{
     args::Args,
@@ -132,6 +133,10 @@ impl Format {
 
     /// Prints several objects as one list.
     pub fn print_list(&self, kc: &mut Kc<'_>, kind: &str, objects: &[Object], heads: bool) -> Flow<()> {
+        if matches!(self, Format::Yaml | Format::Json) && !objects.is_empty() {
+            kc.out_later(Listed::new(kind, objects, *self == Format::Json));
+            return Ok(());
+        }
         let metadata = json!({ "resourceVersion": "" });
         let mut items: Vec<&dyn Look> = Vec::with_capacity(objects.len());
         for object in objects {

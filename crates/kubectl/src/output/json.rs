@@ -10,6 +10,13 @@ pub fn pretty(value: &dyn Look) -> String {
     pretty_with(value, "    ")
 }
 
+/// A value as it stands so many levels deep in a larger one, from its first sign to its last.
+pub(super) fn inner(value: &dyn Look, depth: usize) -> String {
+    let mut writer = Writer { out: String::new(), indent: "    " };
+    writer.value(value, depth);
+    writer.out
+}
+
 /// As [`pretty`], with other blanks before each level.
 pub fn pretty_with(value: &dyn Look, indent: &str) -> String {
     let mut writer = Writer { out: String::new(), indent };

@@ -1,5 +1,7 @@
 //! Tables: rows of one kind, with the columns that flags add. Upstream: cli-runtime/pkg/printers, TablePrinter (v1.37).
 
+mod even;
+
 use crate::{
     output::tabs::Tabs,
     printers::{self, Cell},
@@ -9,7 +11,7 @@ use kubestep_model::{
     client::{Sense, Span},
 };
 use serde_json::Value;
-use std::{borrow::Cow, sync::Arc};
+use std::sync::Arc;
 
 /// Which columns a table has besides those of its kind.
 #[derive(Clone, Debug, Default)]
@@ -46,8 +48,13 @@ pub struct Printed {
 
 /// The table of objects of one kind; nothing if there are none.
 pub fn table(kind: Kind, objects: &[&Object], now: Instant, shape: &Shape) -> Printed {
-    let rows = rows(kind, objects, now, shape);
-    let aligned = Tabs::TABLE.align(&lines(kind, &rows, shape));
+    let mut rows = rows(kind, objects, now, shape);
+    let uncut = widths(&rows);
+    clean_all(&mut rows);
+    if let Some(even) = even::table(kind, objects, &rows, &uncut, shape) {
+        return even;
+    }
+    let aligned = Tabs::TABLE.align(&lines(kind, &rows, &uncut, shape));
     Printed { spans: spans(kind, &aligned, objects, &rows, shape), text: aligned }
 }
 
@@ -59,8 +66,10 @@ pub fn more(
     shape: &Shape,
     widths: &mut Vec<usize>,
 ) -> Printed {
-    let rows = rows(kind, objects, now, shape);
-    let aligned = Tabs::TABLE.align_on(&lines(kind, &rows, shape), widths);
+    let mut rows = rows(kind, objects, now, shape);
+    let uncut = self::widths(&rows);
+    clean_all(&mut rows);
+    let aligned = Tabs::TABLE.align_on(&lines(kind, &rows, &uncut, shape), widths);
     Printed { spans: spans(kind, &aligned, objects, &rows, shape), text: aligned }
 }
 
@@ -94,28 +103,27 @@ fn rows(kind: Kind, objects: &[&Object], now: Instant, shape: &Shape) -> Vec<Vec
     rows
 }
 
-/// The lines of a table, with tabs between the cells.
-fn lines(kind: Kind, rows: &[Vec<String>], shape: &Shape) -> String {
+/// The lines of a table, with tabs between the cells. `uncut` says how wide the cells were before they were cut.
+fn lines(kind: Kind, rows: &[Vec<String>], uncut: &[usize], shape: &Shape) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    let widths = widths(rows);
     let (mut out, mut rows) = (String::new(), rows);
     let mut first = heads(&columns(kind, shape), shape);
     if shape.no_headers {
         first.clear();
         if let Some((row, rest)) = rows.split_first() {
-            first.extend(row.iter().map(|cell| clean(cell).into_owned()));
+            first.extend(row.iter().cloned());
             rows = rest;
         }
     }
-    pad(&mut first, &widths);
+    pad(&mut first, uncut);
     out.push_str(&first.join("\t"));
     out.push('\n');
     for row in rows {
         for (at, cell) in row.iter().enumerate() {
             out.push_str(if at > 0 { "\t" } else { "" });
-            out.push_str(&clean(cell));
+            out.push_str(cell);
         }
         out.push('\n');
     }
@@ -194,15 +202,16 @@ fn show_labels(labels: &kubestep_model::Labels) -> String {
 }
 
 /// A cell is cut at its first line break; characters that steer a terminal are made visible.
-fn clean(text: &str) -> Cow<'_, str> {
-    if !text.bytes().any(|b| matches!(b, b'\x0c' | b'\n' | b'\r' | b'\x1b')) {
-        return text.into();
+fn clean_all(rows: &mut [Vec<String>]) {
+    for cell in rows.iter_mut().flatten() {
+        if !cell.bytes().any(|b| matches!(b, b'\x0c' | b'\n' | b'\r' | b'\x1b')) {
+            continue;
+        }
+        *cell = match cell.find(['\u{c}', '\n', '\r']) {
+            Some(end) => cell[..end].replace('\u{1b}', "^[") + "...",
+            None => cell.replace('\u{1b}', "^["),
+        };
     }
-    match text.find(['\u{c}', '\n', '\r']) {
-        Some(end) => text[..end].replace('\u{1b}', "^[") + "...",
-        None => text.replace('\u{1b}', "^["),
-    }
-    .into()
 }
 
 /// What the cells of a table stand for, and where they are in its text.
@@ -215,31 +224,38 @@ fn spans(kind: Kind, text: &str, objects: &[&Object], rows: &[Vec<String>], shap
         if let Some((object, row)) = at.and_then(|at| Some((objects.get(at)?, rows.get(at)?))) {
             let mut place = 0;
             for (index, cell) in row.iter().enumerate() {
-                let cell = clean(cell);
                 place += line[place..].len() - line[place..].trim_start_matches(' ').len();
-                if cell.is_empty() || !line[place..].starts_with(&*cell) {
+                if cell.is_empty() || !line[place..].starts_with(cell.as_str()) {
                     continue;
                 }
                 let column = index.checked_sub(first).and_then(|i| columns.get(i)).copied();
-                let (skip, means) = match column {
-                    None if index == 0 && shape.namespace => (0, Some(Sense::Object(namespace(object)))),
-                    None => (0, None),
-                    Some("Name") => {
-                        (cell.rfind('/').map_or(0, |at| at + 1), Some(Sense::Object(object.key())))
-                    }
-                    Some(column) => (0, state(kind, column, &cell)),
-                };
-                if let Some(means) = means {
-                    let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-                    let from = start + place;
-                    spans.push(Span { start: number(from + skip), end: number(from + cell.len()), means });
-                }
+                let named = index == 0 && shape.namespace;
+                spans.extend(span(kind, column, named, cell, object, start + place));
                 place += cell.len();
             }
         }
         start += line.len();
     }
     spans
+}
+
+/// What a cell that begins at a place stands for; `named` says whether it is a namespace's name.
+fn span(
+    kind: Kind,
+    column: Option<&str>,
+    named: bool,
+    cell: &str,
+    object: &Object,
+    place: usize,
+) -> Option<Span> {
+    let (skip, means) = match column {
+        None if named => (0, Some(Sense::Object(namespace(object)))),
+        None => (0, None),
+        Some("Name") => (cell.rfind('/').map_or(0, |at| at + 1), Some(Sense::Object(object.key()))),
+        Some(column) => (0, state(kind, column, cell)),
+    };
+    let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    Some(Span { start: number(place + skip), end: number(place + cell.len()), means: means? })
 }
 
 /// The namespace that an object is in.

@@ -1,6 +1,6 @@
 //! Columns from text with tabs. Upstream: Go's text/tabwriter, as kubectl uses it (spaces for padding).
 
-fn blanks(out: &mut String, mut count: usize) {
+pub(super) fn blanks(out: &mut String, mut count: usize) {
     const BLANKS: &str = "                ";
     while count > 0 {
         let some = &BLANKS[..count.min(BLANKS.len())];
