@@ -215,7 +215,7 @@ pub(crate) fn patched(
 }
 
 /// 422 that names no object, only the patch.
-fn invalid_patch(shown: &str, why: &str) -> Status {
+pub(crate) fn invalid_patch(shown: &str, why: &str) -> Status {
     let message = format!("Invalid value: {}: {why}", kubestep_model::text::go::quote(shown));
     let mut status = Status::new(422, Reason::Invalid, format!(" \"\" is invalid: patch: {message}"));
     status.causes = vec![Cause { reason: "FieldValueInvalid".into(), message, field: "patch".into() }];

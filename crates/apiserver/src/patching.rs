@@ -105,6 +105,11 @@ fn merged(object: &Value, key: &Key, kind: PatchKind, patch: &Value) -> Result<V
                 Status::new(422, Reason::Invalid, text)
             })
         }
+        PatchKind::Strategic if !patch.is_object() && !patch.is_null() => {
+            let mut refusal = undecodable(patch, "map[string]interface {}");
+            refusal.message = refusal.message.replacen("error decoding patch: ", "", 1);
+            Err(refusal)
+        }
         PatchKind::Merge if !patch.is_object() => Err(undecodable(patch, "map[string]interface {}")),
         PatchKind::Merge => patch::merge_patch(object, patch).map_err(Status::bad_request),
         PatchKind::Strategic | PatchKind::Apply => {
@@ -151,6 +156,12 @@ fn patch_scale(turn: &mut Turn<'_>, key: &Key, kind: PatchKind, patch: &Value) -
         PatchKind::Json => merged(&scale, key, kind, patch)?,
         _ => patch::merge_patch(&scale, patch).map_err(Status::bad_request)?,
     };
+    if let Some(number) = patched["spec"]["replicas"].as_i64().filter(|n| i32::try_from(*n).is_err()) {
+        let why = format!(
+            "json: cannot unmarshal number {number} into Go struct field ScaleSpec.spec.replicas of type int32"
+        );
+        return Err(decode::invalid_patch(&patched.to_string(), &why));
+    }
     let version = patched["metadata"]["resourceVersion"].as_str().unwrap_or_default().to_owned();
     let object = update::write_scale(turn, old, &patched["spec"]["replicas"], &version)?;
     scale::get(turn, &object)

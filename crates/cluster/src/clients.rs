@@ -254,10 +254,14 @@ impl World {
         {
             return Err(why);
         }
-        let said = match ask {
-            Some(ClientAsk::Exec { command, .. }) => crate::exec::answers(self, object, container, command),
+        let command = match ask {
+            Some(ClientAsk::Exec { command, .. }) => {
+                crate::exec::with_variables(self, object, container, command)
+            }
             _ => vec![],
         };
+        let said =
+            if command.is_empty() { vec![] } else { crate::exec::answers(self, object, container, &command) };
         let (node, uid) = (object.spec.node_name.clone(), object.metadata.uid.clone());
         let machine = self.machines.get_mut(&node).ok_or_else(|| "the pod is not on a node".to_string())?;
         let machine = Arc::make_mut(machine);
@@ -273,8 +277,8 @@ impl World {
                 // Each with the nanosecond at which it was printed before it.
                 Ok((lines.iter().map(|(at, line)| format!("{}\t{line}", at.0)).collect(), 0))
             }
-            Some(ClientAsk::Exec { command, .. }) => {
-                let ended = machine.exec(&uid, container, command, self.now, &said).ok_or_else(missing)?;
+            Some(ClientAsk::Exec { .. }) => {
+                let ended = machine.exec(&uid, container, &command, self.now, &said).ok_or_else(missing)?;
                 Ok(ended.unwrap_or_else(crate::exec::endless))
             }
             _ => Err("nothing was asked".into()),

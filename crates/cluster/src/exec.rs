@@ -37,12 +37,23 @@ pub(crate) fn answers(world: &World, pod: &Pod, container: &str, command: &[Stri
     let script = !command.first().is_some_and(|c| is_known(c));
     let signs = |w: &String| w.contains(['$', '`', '<', '|']) || w.ends_with('&');
     if script && program.iter().any(|s| s.words.iter().any(signs)) {
-        let why = "in `sh -c` they know ;, &&, || and echo TEXT > FILE, no variables, pipes or jobs";
+        let why = "in `sh -c` they know ;, &&, ||, $NAME and echo TEXT > FILE, no pipes, jobs or $(…)";
         let mut said = vec![Some((String::new(), CANNOT)); program.len()];
         said[0] = Some(refused("sh", why));
         return said;
     }
     program.iter().zip(0..).map(|(statement, count)| asker.answer(&statement.words, count)).collect()
+}
+
+/// A command as the container's shell reads it: `sh -c` with the variables of its process put in.
+pub(crate) fn with_variables(world: &World, pod: &Pod, container: &str, command: &[String]) -> Vec<String> {
+    let script = command.first().is_some_and(|c| !is_known(c)) && parse(command).is_some();
+    if !script || !command.iter().any(|w| w.contains('$')) {
+        return command.to_vec();
+    }
+    let asker = Asker { world, pod, container };
+    let all = environment::of(world, pod, container, asker.host());
+    command.iter().map(|word| environment::put_into(word, &all)).collect()
 }
 
 /// Who asks.

@@ -152,7 +152,10 @@ pub(crate) fn act_of(session: &Session, saved: &Saved) -> Act {
             let files: BTreeMap<String, String> = files.iter().cloned().gather();
             Act::Run {
                 terminal: *terminal,
-                program: Arc::new(Shell::new(line, Arc::new(files), &namespace(session, *terminal))),
+                program: Arc::new(
+                    Shell::new(line, Arc::new(files), &namespace(session, *terminal))
+                        .after(last_code(session, *terminal)),
+                ),
                 exclusive: true,
             }
         }
@@ -198,6 +201,13 @@ pub(crate) fn act_of(session: &Session, saved: &Saved) -> Act {
         // It could not happen any more.
         Saved::Choice(_) => Act::Remark(String::new()),
     }
+}
+
+/// The exit code of the command that ended last in a terminal.
+fn last_code(session: &Session, terminal: u32) -> i32 {
+    let ended =
+        session.world().clients().filter(|(_, c)| c.terminal == terminal).filter_map(|(_, c)| c.ended);
+    ended.max_by_key(|(_, at)| *at).map_or(0, |(code, _)| code)
 }
 
 /// The namespace of the current context: the one that the last `kubectl config set-context` in the world gave it.

@@ -26,11 +26,17 @@ pub(crate) fn complete(session: &Session, line: &str) -> Completions {
     let (before, partial) = line.split_at(at);
     let words: Vec<&str> = before.split_whitespace().collect();
     // What stands before a pipe or another sign between commands is another command.
-    let sign = words.iter().rposition(|w| matches!(*w, "|" | "||" | "&&" | ";") || w.ends_with(';'));
+    let sign = words.iter().rposition(|w| matches!(*w, "|" | "||" | "&&" | ";" | "do") || w.ends_with(';'));
     let (piped, words) = match sign {
         Some(at) => (words[at] == "|", &words[at + 1..]),
         None => (false, words.as_slice()),
     };
+    let mut words = words.to_vec();
+    if let Some(at) = words.iter().rposition(|w| w.contains("$(")) {
+        words.drain(..at);
+        words[0] = words[0].rsplit("$(").next().unwrap_or_default();
+    }
+    let words = words.as_slice();
     if piped && words.is_empty() {
         return finish(same, before, partial, FILTERS.iter().map(ToString::to_string).collect());
     }

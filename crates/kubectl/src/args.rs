@@ -245,7 +245,8 @@ impl Reader {
                 });
             };
             let tail = &group[at + c.len_utf8()..];
-            if let Some(value) = tail.strip_prefix('=') {
+            // A sign alone is no separator, upstream.
+            if let Some(value) = tail.strip_prefix('=').filter(|value| !value.is_empty()) {
                 return self.set(found, value.to_owned());
             }
             match found.takes {

@@ -302,11 +302,27 @@ pub(crate) fn start(kc: &mut Kc<'_>, words: &[String]) -> Flow<i32> {
         help::top(kc, COMMANDS, true);
         return Ok(0);
     };
+    if let Some(flag) = before_plugin(words) {
+        kc.err(format!("Error: flags cannot be placed before plugin name: {flag}\n"));
+        return Err(Stop::Exit(1));
+    }
     match COMMANDS.iter().find(|entry| entry.is(&name)) {
         Some(entry) => enter(kc, entry, &format!("kubectl {name}"), &rest),
         None if name == "help" => help_on(kc, &rest),
         None => Err(help::unknown(kc, COMMANDS, &name)),
     }
+}
+
+/// A flag that is not known, where what is left without its value may be the name of a plugin.
+/// Upstream: github.com/spf13/cobra, stripFlags; kubectl/pkg/cmd, HandlePluginCommand
+fn before_plugin(words: &[String]) -> Option<&str> {
+    let flag = words.first()?;
+    let name = flag.strip_prefix("--").filter(|n| !n.is_empty() && !n.contains('='))?;
+    if crate::args::global().iter().any(|known| known.long == name) {
+        return None;
+    }
+    let (command, _) = first(words.get(2..)?);
+    command.is_some_and(|c| !is_command(&c) && c != "help").then_some(flag)
 }
 
 /// `kubectl help` tells of all commands, `kubectl help COMMAND` as much as `kubectl COMMAND --help`.
@@ -350,8 +366,9 @@ fn enter(kc: &mut Kc<'_>, entry: &Entry, path: &str, words: &[String]) -> Flow<i
             let read = if known { Args::default() } else { Args::read(kc, path, &[], words)? };
             let Some(name) = name else {
                 let asked = words.iter().any(|w| w == "-h" || w == "--help");
-                help::group(kc, path, entry, entries, asked || path == "kubectl rollout");
-                return Ok(i32::from(!asked));
+                let helps = asked || path == "kubectl certificate";
+                help::group(kc, path, entry, entries, helps || path == "kubectl rollout");
+                return Ok(i32::from(!helps));
             };
             match entries.iter().find(|e| e.is(&name)) {
                 Some(entry) => enter(kc, entry, &format!("{path} {name}"), &rest),

@@ -261,6 +261,10 @@ fn recognise(kc: &Kc<'_>, source: &str, mut value: Value) -> Result<Manifest, Un
     let decode = |why: String| Fault::Text(format!("unable to decode \"{source}\": {why}"));
     let text = |field: &str| value.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
     let (api_version, kind) = (text("apiVersion"), text("kind"));
+    if value.is_string() {
+        let why = "json: cannot unmarshal string into Go value of type unstructured.detector";
+        return Err(Unread::Fault(decode(why.to_owned())));
+    }
     if kind.is_empty() {
         return Err(Unread::Fault(decode(format!(
             "Object 'Kind' is missing in '{}'",

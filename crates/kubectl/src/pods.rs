@@ -40,16 +40,23 @@ pub(crate) fn of(kc: &mut Kc<'_>, object: &Object) -> Flow<Result<Vec<Arc<Pod>>,
     Ok(Ok(pods))
 }
 
-/// Which pod is worth looking at: on a node, running, ready, restarted most. Upstream: podutils.ByLogging.
-fn rank(pod: &Pod) -> (bool, u8, bool, Reverse<i32>, Reverse<Option<kubestep_model::Time>>) {
+/// A moment, and none after all of them.
+type Late = (bool, Option<kubestep_model::Time>);
+
+/// Which pod is worth looking at: on a node, running or over, ready, and for the longest time, restarted most, oldest.
+/// Upstream: podutils.ByLogging.
+fn rank(pod: &Pod) -> (bool, u8, bool, Late, Reverse<i32>, Late) {
     let phase = match pod.status.phase.as_str() {
-        "Running" => 0,
         "Unknown" => 1,
-        _ => 2,
+        "Pending" => 2,
+        _ => 0,
     };
+    let late = |time: Option<kubestep_model::Time>| (time.is_none(), time);
+    let ready = pod.condition("Ready").filter(|c| c.status == "True");
+    let since = ready.map_or((false, None), |c| late(c.last_transition_time));
     let restarts = pod.status.container_statuses.iter().map(|s| s.restart_count).max().unwrap_or(0);
-    let created = pod.metadata.creation_timestamp;
-    (pod.spec.node_name.is_empty(), phase, !pod.is_ready(), Reverse(restarts), Reverse(created))
+    let created = late(pod.metadata.creation_timestamp);
+    (pod.spec.node_name.is_empty(), phase, ready.is_none(), since, Reverse(restarts), created)
 }
 
 /// All containers of a pod as errors list them.

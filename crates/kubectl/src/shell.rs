@@ -3,21 +3,33 @@
 mod filters;
 mod parse;
 mod run;
+mod token;
 
 pub(crate) use filters::run as filter;
 pub use run::Shell;
 
 /// The words of each command of a line; none if it cannot be read.
 pub(crate) fn commands(line: &str) -> Vec<Vec<String>> {
-    let all = parse::parse(line).unwrap_or_default();
-    all.into_iter().flat_map(|p| p.stages).map(|s| s.words).collect()
+    let mut found = vec![];
+    gather(&parse::parse(line).unwrap_or_default(), &mut found);
+    found
+}
+
+/// Those of loops after the words that they take. What has still to be put into words is missing there.
+fn gather(script: &[parse::Pipeline], found: &mut Vec<Vec<String>>) {
+    for stage in script.iter().flat_map(|p| &p.stages) {
+        match &stage.each {
+            Some(each) => gather(&each.body, found),
+            None => found.push(stage.words.clone()),
+        }
+    }
 }
 
 /// The words of a line that is one command and reads no text but its files; none if it is anything else.
 pub fn single(line: &str) -> Option<Vec<String>> {
     let [pipeline] = <[_; 1]>::try_from(parse::parse(line).ok()?).ok()?;
     let [stage] = <[_; 1]>::try_from(pipeline.stages).ok()?;
-    stage.input.is_none().then_some(stage.words)
+    (stage.input.is_none() && stage.holes.is_empty() && stage.each.is_none()).then_some(stage.words)
 }
 
 /// The words of a line: blanks separate, quotes and backslashes keep together. No variables, pipes or globs.

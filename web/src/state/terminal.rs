@@ -77,6 +77,7 @@ impl State {
             TermMsg::Go(to) if self.terminals().contains(&to) => self.show_terminal(to, todo),
             TermMsg::Go(_) => {}
             TermMsg::Close => {
+                self.stop_playing(todo);
                 self.close_terminal(todo);
                 todo.push(Effect::Focus("kubectl".into()));
             }

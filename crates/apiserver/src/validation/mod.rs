@@ -104,10 +104,15 @@ pub(crate) fn new_object(turn: &Turn<'_>, object: &Object) -> Result<(), Status>
     answer(object, errors)
 }
 
-/// Checks only what a loop adds to a template that was checked before: labels with a name in them may be too long.
+/// Checks only what a loop adds to a template that was checked before, labels with a name in them may be too long; and
+/// what is demanded of a pod, but not of its template.
 pub(crate) fn new_labels(object: &Object) -> Result<(), Status> {
     let mut errors = Errors::new();
     meta::labels(&mut errors, &object.meta().labels, "metadata.labels");
+    if let Object::Pod(pod) = object {
+        pod_update::images(&mut errors, &pod.spec.containers, "containers");
+        pod_update::images(&mut errors, &pod.spec.init_containers, "initContainers");
+    }
     answer(object, errors)
 }
 

@@ -74,3 +74,73 @@ fn variables(service: &Service) -> Variables {
     }
     all
 }
+
+/// A script with the values of variables in it; one that is not set is nothing. Any other dollar stays.
+pub(super) fn put_into(script: &str, all: &[(String, String)]) -> String {
+    let (mut out, mut quote, mut rest) = (String::new(), None, script);
+    while let Some(c) = rest.chars().next() {
+        rest = &rest[c.len_utf8()..];
+        match (c, quote) {
+            ('\\', None) => {
+                out.push(c);
+                out.extend(rest.chars().next());
+                rest = &rest[rest.chars().next().map_or(0, char::len_utf8)..];
+                continue;
+            }
+            ('\'' | '"', None) => quote = Some(c),
+            (c, Some(q)) if c == q => quote = None,
+            ('$', None | Some('"')) => {
+                if let Some((name, after)) = name_of(rest) {
+                    let value = all.iter().find(|(n, _)| n == name).map_or("", |(_, v)| v);
+                    value.chars().for_each(|c| push(&mut out, c, quote.is_some()));
+                    rest = after;
+                    continue;
+                }
+            }
+            _ => {}
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// A character of a value: no sign of the script.
+fn push(out: &mut String, c: char, quoted: bool) {
+    match c {
+        '"' if quoted => out.push_str("\"\\\"\""),
+        '"' | '\'' | '\\' | ';' | '&' | '|' | '>' | '\n' if !quoted => out.extend(['\\', c]),
+        _ => out.push(c),
+    }
+}
+
+/// The name of a variable after its dollar, and what follows.
+fn name_of(text: &str) -> Option<(&str, &str)> {
+    let (name, after) = match text.strip_prefix('{') {
+        Some(inner) => inner.split_once('}')?,
+        None => {
+            text.split_at(text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len()))
+        }
+    };
+    let first = name.chars().next()?;
+    let fits = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    (fits && !first.is_ascii_digit() && name != "PWD").then_some((name, after))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::put_into;
+
+    #[test]
+    fn variables_stand_in_scripts() {
+        let all = [("A", "one two"), ("B", "x;y\"'")].map(|(n, v)| (n.to_owned(), v.to_owned()));
+        for (script, want) in [
+            ("echo $A ${A}s", "echo one two one twos"),
+            ("echo '$A' \"$A\"", "echo '$A' \"one two\""),
+            ("echo $B \"$B\"", "echo x\\;y\\\"\\' \"x;y\"\\\"\"'\""),
+            ("echo \\$A $C.", "echo \\$A ."),
+            ("echo $ $5 $(date) ${A:-b} $", "echo $ $5 $(date) ${A:-b} $"),
+        ] {
+            assert_eq!(put_into(script, &all), want, "{script}");
+        }
+    }
+}

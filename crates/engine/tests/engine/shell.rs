@@ -128,7 +128,9 @@ fn nothing_is_silent() {
         ("sh", "sh: Kubestep's containers do not do this: one cannot type", 126),
         ("ls", "ls: Kubestep's containers do not do this: name a folder", 126),
         ("sh -c 'echo a; ps'", "a\nps: Kubestep's containers do not know", 127),
-        ("sh -c 'echo $HOME'", "sh: Kubestep's containers do not do this", 126),
+        ("sh -c 'echo $HOME ${HOSTNAME}.$NONE'", "/root asks.\n", 0),
+        ("sh -c 'echo $(date)'", "sh: Kubestep's containers do not do this", 126),
+        ("sh -c 'env | wc -l'", "sh: Kubestep's containers do not do this", 126),
         ("wget http://web", "wget: Kubestep's containers do not do this: it would write", 126),
         ("curl https://web", "curl: Kubestep's containers do not do this: only http://", 126),
         ("sleep infinity", "Kubestep waits for no command", 126),
@@ -141,4 +143,19 @@ fn nothing_is_silent() {
             assert!(text.ends_with(&format!("command terminated with exit code {want}\n")), "{text}");
         }
     }
+}
+
+#[test]
+fn a_line_knows_how_the_one_before_ended_in_its_terminal() {
+    let mut page = page();
+    assert_eq!(says(&mut page, "kubectl get pod nothing").1, Some(1));
+    let in_other = Command::Kubectl { terminal: 1, line: "echo $?".into(), files: vec![] };
+    page.send(in_other);
+    assert_eq!(page.terminal().0, "0\n");
+    assert_eq!(says(&mut page, "echo $?").0, "1\n");
+    assert_eq!(says(&mut page, "echo $?").0, "0\n");
+    let (text, code) = says(&mut page, "POD=$(kubectl get pods -o name | head -1); kubectl get $POD -o name");
+    assert_eq!((text.as_str(), code), ("pod/asks\n", Some(0)));
+    let (text, _) = says(&mut page, "for p in $(kubectl get pods -o name); do kubectl label $p seen=yes; done");
+    assert_eq!(text, "pod/asks labeled\npod/web labeled\n");
 }

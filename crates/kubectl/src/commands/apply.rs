@@ -74,10 +74,20 @@ pub(super) struct How {
 }
 
 pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
+    let (dry, strict) = (DryRun::of(kc, args)?, common::strict(kc, args)?);
+    // Upstream looks at the form of the output when everything was applied.
+    let mark = kc.printed();
+    let format = Format::of(kc, args, false);
+    let wrong = kc.since(mark);
+    kc.replace(mark, vec![]);
+    let (format, formless) = match format {
+        Ok(format) => (format, None),
+        Err(stop) => (Format::Json, Some(stop)),
+    };
     let how = How {
-        dry: DryRun::of(kc, args)?,
-        strict: common::strict(kc, args)?,
-        format: Format::of(kc, args, false)?,
+        dry,
+        strict,
+        format,
         server_side: args.on("server-side"),
         force: args.on("force-conflicts"),
         part: args.text_or_empty("subresource").to_owned(),
@@ -124,6 +134,7 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     if manifests.is_empty() && faults.is_empty() {
         return Err(kc.fail("no objects passed to apply"));
     }
+    let unread = faults.len();
     let allowed = if args.on("prune") { prune::allowed(kc, args)? } else { vec![] };
     let mut objects = Vec::new();
     for manifest in &manifests {
@@ -132,11 +143,20 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
             Err(fault) => faults.push(fault),
         }
     }
+    if let Some(stop) = formless.filter(|_| faults.is_empty()) {
+        kc.replace(kc.printed(), wrong);
+        return Err(stop);
+    }
     if faults.is_empty() && !matches!(how.format, Format::Human { .. } | Format::Name) {
         match objects.as_slice() {
             [one] => how.format.print(kc, one, true)?,
             many => how.format.print_list(kc, "List", many, true)?,
         }
+    }
+    // What files have wrong is one fault, where there are others.
+    if unread > 1 && faults.len() > unread {
+        let texts: Vec<String> = faults.drain(..unread).map(|fault| fault.text()).collect();
+        faults.insert(0, Fault::Bare(format!("[{}]", texts.join(", "))));
     }
     if args.on("prune") && faults.is_empty() {
         let visited: Vec<Key> = objects.iter().map(Object::key).collect();

@@ -49,7 +49,7 @@ pub(super) fn can_i(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
         return rules::list(kc, args.on("no-headers"));
     }
     let (verb, resource) = match args.words.as_slice() {
-        [verb, resource] | [verb, resource, _] => (verb.as_str(), resource.as_str()),
+        [verb, resource] => (verb.as_str(), resource.as_str()),
         _ => {
             return Err(kc.fail("you must specify two arguments: verb resource or verb resource/resourceName.\nSee 'kubectl auth can-i -h' for help and examples."));
         }

@@ -64,7 +64,7 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     for info in &found.infos {
         let kind = info.key.kind;
         if !SCALED.contains(&(kind.group(), kind.name())) {
-            let resource = format!("{}, Resource={}", kind.api_version(), kind.resource());
+            let resource = format!("{}/{}, Resource={}", kind.group(), kind.version(), kind.resource());
             let text = format!(
                 "cannot autoscale a {}: could not find scale subresource for {resource} in discovery information",
                 kind.name()

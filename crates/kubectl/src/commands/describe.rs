@@ -30,9 +30,11 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     let mut faults = found.faults;
     if let ([fault], [kind, prefix]) = (faults.as_slice(), args.words.as_slice())
         && common::is_not_found(fault)
-        && !kind.contains('/')
     {
         let fault = fault.clone();
+        if kind.contains('/') {
+            return Err(kc.fault(&fault));
+        }
         return by_prefix(kc, &fault, kind, prefix, events);
     }
     let mut said: Vec<String> = Vec::new();

@@ -4,6 +4,7 @@ use super::common::{self, OUTPUT, TEMPLATE};
 use crate::{
     args::{Args, Flag, Takes, flag, short},
     describe::interval,
+    fault::Fault,
     kc::{Flow, Kc},
     output::{format::Format, tabs::Tabs},
     resources,
@@ -145,7 +146,8 @@ fn about(kc: &mut Kc<'_>, args: &Args) -> Flow<Option<FieldSelector>> {
     };
     let definitions = kc.definitions()?;
     let kind = resources::resolve_defined(&resource.to_ascii_lowercase(), &definitions);
-    let kind = super::common::or_stop(kc, kind)?;
+    // These words stand alone, as upstream.
+    let kind = kind.map_err(|fault| kc.fault(&Fault::Bare(fault.text())))?;
     let text = format!(
         "involvedObject.kind={},involvedObject.apiVersion={},involvedObject.name={name}",
         kind.name(),

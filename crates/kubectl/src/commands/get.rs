@@ -185,9 +185,9 @@ pub(super) fn human(kc: &mut Kc<'_>, args: &Args, format: &Format, found: Found)
         let places = match args.text("sort-by") {
             Some(field) if !found.lists.is_empty() => match in_order(objects, field) {
                 Ok(places) => places,
-                // A table without the field is not shown, and that is all.
-                Err(why) if why.starts_with("couldn't find") => continue,
-                Err(why) => return Err(kc.fail(why)),
+                // A table that cannot be sorted is not shown, and that is all.
+                Err(_) if objects.len() > 1 => continue,
+                Err(_) => (0..objects.len()).collect(),
             },
             _ => (0..objects.len()).collect(),
         };
@@ -206,7 +206,9 @@ pub(super) fn human(kc: &mut Kc<'_>, args: &Args, format: &Format, found: Found)
         printed = true;
     }
     if let Some(fault) = Fault::all(found.faults) {
-        return Err(kc.fault(&fault));
+        // What a file says is one of several things that may be wrong, so no word stands before it.
+        let of_file = matches!(fault, Fault::Text(_)) && args.has("filename");
+        return Err(kc.fault(&if of_file { Fault::Bare(fault.text()) } else { fault }));
     }
     if !printed && !args.on("ignore-not-found") {
         let text = if namespaced {

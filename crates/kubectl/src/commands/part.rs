@@ -114,19 +114,22 @@ fn table(scales: &[Value], now: kubestep_model::Instant, heads: bool) -> String 
     Tabs::TABLE.align(&text)
 }
 
-/// Sends a write of a part, and prints what was done to it.
+/// Sends a write of a part, and prints what was done to it; where it is of the kept version still, that, too.
 pub(super) fn write(
     kc: &mut Kc<'_>,
     format: &Format,
     request: Request,
     done: &str,
     dry: common::DryRun,
+    kept: Option<&str>,
 ) -> Flow<Result<(), Status>> {
     match kc.ask(request)? {
         Ok(Answer::Object { object, .. }) => common::say(kc, format, &object, done, dry)?,
         Ok(Answer::Json { value, .. }) if format.is_human() => {
             let name = value["metadata"]["name"].as_str().unwrap_or_default();
-            kc.out(format!("scale.autoscaling/{name} {done}{}\n", dry.suffix()));
+            let same = kept.is_some_and(|version| value["metadata"]["resourceVersion"] == *version);
+            let same = if same { " (no change)" } else { "" };
+            kc.out(format!("scale.autoscaling/{name} {done}{same}{}\n", dry.suffix()));
         }
         Ok(Answer::Json { value, .. }) => format.print(kc, &*value, true)?,
         Ok(Answer::List { .. } | Answer::Chunk { .. }) => {

@@ -83,7 +83,14 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
         if subresource == Subresource::Scale && dry != DryRun::Client {
             let (key, patch) = (info.key.clone(), Arc::new(patch.clone()));
             let request = dry.request(Verb::Patch { key, subresource, kind, patch });
-            let sent = part::write(kc, &format, request, "patched", dry)?;
+            let sent = part::write(
+                kc,
+                &format,
+                request,
+                "patched",
+                DryRun::None,
+                Some(&info.object.meta().resource_version),
+            )?;
             return Ok(sent.map_err(|status| refusal(status, info, kind)));
         }
         let patched = if dry == DryRun::Client {
@@ -97,7 +104,8 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
         match patched {
             Ok(object) => {
                 let done = if object == info.object { "patched (no change)" } else { "patched" };
-                common::say(kc, &format, &object, done, dry)?;
+                // Upstream does not say here that it was a trial, nor does taint.
+                common::say(kc, &format, &object, done, DryRun::None)?;
                 Ok(Ok(()))
             }
             Err(fault) => Ok(Err(fault)),

@@ -111,7 +111,7 @@ fn put(kc: &mut Kc<'_>, manifest: &Manifest, how: &How<'_>) -> Flow<Result<(), F
     }
     let verb = Verb::Replace { key, subresource, body: part::body(body) };
     let request = Request { strict: how.strict, ..how.dry.request(verb) };
-    let sent = part::write(kc, how.format, request, "replaced", how.dry)?;
+    let sent = part::write(kc, how.format, request, "replaced", how.dry, None)?;
     Ok(sent.map_err(replacing))
 }
 

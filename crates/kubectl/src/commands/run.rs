@@ -1,6 +1,9 @@
 //! `kubectl run`: one pod from flags. Upstream: kubectl/pkg/cmd/run (v1.37).
 
-use super::common::{self, DRY_RUN, DryRun, FIELD_MANAGER, OUTPUT, TEMPLATE};
+use super::{
+    common::{self, DRY_RUN, DryRun, FIELD_MANAGER, OUTPUT, TEMPLATE},
+    create::make::saved,
+};
 use crate::{
     args::{Args, Flag, Takes, flag, not_done, short},
     fault::Fault,
@@ -10,7 +13,7 @@ use crate::{
 };
 use kubestep_model::{
     Body, Key, Kind, Verb,
-    patch::{json_patch, merge_patch, strategic_merge_patch, with_last_applied},
+    patch::{json_patch, merge_patch, strategic_merge_patch},
     schema,
     text::go,
     yaml,
@@ -41,7 +44,7 @@ pub(super) const FLAGS: &[Flag] = &[
     Flag { long: "stdin", short: Some('i'), takes: Takes::Bool, done: false },
     Flag { long: "tty", short: Some('t'), takes: Takes::Bool, done: false },
     not_done("attach", Takes::Bool),
-    not_done("rm", Takes::Bool),
+    flag("rm", Takes::Bool),
     flag("overrides", Takes::Text),
     flag("override-type", Takes::Text),
     not_done("leave-stdin-open", Takes::Bool),
@@ -51,6 +54,9 @@ pub(super) const FLAGS: &[Flag] = &[
 pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     if !args.has("image") {
         return Err(kc.fail("required flag(s) \"image\" not set"));
+    }
+    if args.on("rm") {
+        return Err(kc.fail("--rm should only be used for attached containers"));
     }
     let (dry, format) = (DryRun::of(kc, args)?, Format::of(kc, args, false)?);
     let made = objects(args);
@@ -81,7 +87,7 @@ fn overridden(args: &Args, pod: Value) -> Result<Value, String> {
     }
     let patch: Value = serde_json::from_str(text)
         .or_else(|_| yaml::read(text).documents.into_iter().next().map(|d| d.value).ok_or(()))
-        .map_err(|()| "the overrides cannot be read".to_owned())?;
+        .map_err(|()| "Invalid JSON Patch".to_owned())?;
     let patched = match args.text("override-type").unwrap_or("merge") {
         "merge" => merge_patch(&pod, &patch),
         "json" => json_patch(&pod, &patch),
@@ -103,10 +109,10 @@ fn create(
 ) -> Flow<Result<(Key, Value), Fault>> {
     let name = body.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
     let key = Key::new(kind, kc.namespace.clone(), name);
+    let body = if save { saved(kind, body) } else { body };
     if dry == DryRun::Client {
         return Ok(Ok((key, body)));
     }
-    let body = if save { with_last_applied(&body) } else { body };
     let verb = Verb::Create { kind, namespace: kc.namespace.clone(), body: Body::Json(Arc::new(body)) };
     let created = kc.ask_object(dry.request(verb))?;
     Ok(created.map(|object| (key, object.to_value())).map_err(Fault::from))
@@ -141,7 +147,9 @@ fn objects(args: &Args) -> Result<Vec<(Kind, Value)>, Fault> {
     };
     let pull = args.text_or_empty("image-pull-policy");
     if !matches!(pull, "" | "Always" | "IfNotPresent" | "Never") {
-        return wrong(&format!("invalid image pull policy: {pull}"));
+        return wrong(&format!(
+            "invalid image pull policy: {pull}, valid values are: Always, IfNotPresent, Never"
+        ));
     }
     let port = args.text_or_empty("port");
     if args.on("expose") && port.is_empty() {

@@ -90,8 +90,7 @@ fn read_pod_spec(object: &mut Object) -> Result<PodSpec, String> {
 
 fn go_type(object: &Object) -> String {
     let kind = object.kind();
-    let group = kind.group().split('.').next().unwrap_or_default();
-    format!("{}{}.{}", if group.is_empty() { "core" } else { group }, kind.version(), kind.name())
+    format!("{}.{}", kind.version(), kind.name())
 }
 
 /// Changes the pod specs of objects and patches what has changed. Upstream: CalculatePatches and what follows it.

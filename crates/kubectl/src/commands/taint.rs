@@ -86,7 +86,8 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
                 Err(status) => return Ok(Err(status.into())),
             }
         };
-        common::say(kc, &format, &object, done, dry)?;
+        // Upstream does not say here that it was a trial, nor does patch.
+        common::say(kc, &format, &object, done, DryRun::None)?;
         Ok(Ok(()))
     })
 }

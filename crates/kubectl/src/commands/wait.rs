@@ -159,6 +159,10 @@ fn reach(kc: &mut Kc<'_>, info: &Info, goal: &Goal, end: Instant, once: bool) ->
     match goal {
         Goal::Created => return Ok(Ok(info.object.clone())),
         Goal::Deleted => {
+            // The time is for all of them; upstream then asks with a context that is over.
+            if !once && kc.now() >= end {
+                return Ok(Err(Fault::Text("context deadline exceeded".into())));
+            }
             let gone = delete::gone(kc, &info.key, "", end)?;
             return Ok(if gone { Ok(info.object.clone()) } else { Err(timed_out(&info.key)) });
         }

@@ -39,12 +39,29 @@ const TEMPLATES: &[&str] = &["go-template", "go-template-file", "template", "tem
 const OF_ALL: &str = "go-template,go-template-file,json,jsonpath,jsonpath-as-json,jsonpath-file,kyaml,name,template,templatefile,yaml";
 const OF_GET: &str = "custom-columns,custom-columns-file,go-template,go-template-file,json,jsonpath,jsonpath-as-json,jsonpath-file,kyaml,name,template,templatefile,wide,yaml";
 
+/// The columns that a file names: their heads on its first line, their paths on the second.
+fn from_file(file: &str, text: Option<&str>) -> Result<String, String> {
+    if file.is_empty() {
+        return Ok(String::new());
+    }
+    let missing = || format!("error reading template {file}, open {file}: no such file or directory");
+    let mut lines = text.ok_or_else(missing)?.lines();
+    let mut words = || lines.next().unwrap_or_default().split_whitespace().collect::<Vec<_>>();
+    let (heads, paths) = (words(), words());
+    if heads.len() != paths.len() {
+        let (heads, paths) = (heads.len(), paths.len());
+        return Err(format!("number of headers ({heads}) and field specifications ({paths}) don't match"));
+    }
+    Ok(heads.iter().zip(paths).map(|(head, path)| format!("{head}:{path}")).collect::<Vec<_>>().join(","))
+}
+
 impl Format {
     /// The form that a command's flags ask for. `tables` says whether the command shows tables.
     pub fn of(kc: &mut Kc<'_>, args: &Args, tables: bool) -> Flow<Format> {
         let asked = args.text_or_empty("output");
         let (name, rest) = asked.split_once('=').map_or((asked, None), |(n, r)| (n, Some(r)));
         match (name, rest) {
+            ("", None) if !args.text_or_empty("template").is_empty() => Err(kc.not_done("--template")),
             ("", None) => Ok(Format::Human { wide: false }),
             ("wide", None) if tables => Ok(Format::Human { wide: true }),
             ("yaml", None) => Ok(Format::Yaml),
@@ -74,7 +91,11 @@ impl Format {
             }
             (name, _) if TEMPLATES.contains(&name) => Err(kc.not_done(&format!("-o {name}"))),
             ("kyaml" | "jsonpath-file", _) => Err(kc.not_done(&format!("-o {name}"))),
-            ("custom-columns-file", _) if tables => Err(kc.not_done(&format!("-o {name}"))),
+            ("custom-columns-file", rest) if tables => {
+                let file = rest.or(args.text("template")).unwrap_or_default();
+                let columns = from_file(file, kc.file(file)).and_then(|text| Columns::parse(&text));
+                columns.map(Format::Columns).map_err(|why| kc.fail(why))
+            }
             _ => {
                 let allowed = if tables { OF_GET } else { OF_ALL };
                 Err(kc.fail(format!(

@@ -2,7 +2,8 @@
 
 use super::{
     filters,
-    parse::{After, Input, Pipeline, Stage, parse},
+    parse::{After, Each, Fills, Input, Pipeline, Stage, parse},
+    token::is_name,
 };
 use crate::{
     commands, docs,
@@ -22,18 +23,46 @@ pub struct Shell {
     script: Result<Vec<Pipeline>, String>,
     files: Arc<BTreeMap<String, String>>,
     namespace: Arc<str>,
+    code: i32,
 }
 
 /// Programs that one could expect in a terminal.
 const ABSENT: &[&str] = &[
-    "awk", "bash", "curl", "docker", "helm", "jq", "less", "more", "nano", "python3", "sed", "sh", "tee",
-    "vi", "vim", "wget", "xargs", "yq",
+    "[", "alias", "awk", "bash", "break", "cd", "continue", "curl", "date", "docker", "eval", "exec", "env",
+    "helm", "history", "jq", "less", "more", "nano", "printf", "python3", "pwd", "read", "sed", "sh",
+    "source", "ssh", "sudo", "tee", "test", "tr", "type", "unset", "vi", "vim", "wget", "which", "xargs",
+    "yq",
 ];
+/// So many commands run of one line at most.
+const MOST_COMMANDS: u32 = 5_000;
+
+/// What a line knows while it runs.
+#[derive(Debug, Default)]
+struct Env {
+    variables: BTreeMap<String, String>,
+    /// The last exit code.
+    code: i32,
+    /// How many commands ran.
+    ran: u32,
+    /// It was left.
+    left: bool,
+}
 
 impl Shell {
     /// A line, the files that lie beside it, and the namespace of the current context.
     pub fn new(line: &str, files: Arc<BTreeMap<String, String>>, namespace: &str) -> Shell {
-        Shell { line: line.trim().to_owned(), script: parse(line), files, namespace: namespace.into() }
+        Shell {
+            line: line.trim().to_owned(),
+            script: parse(line),
+            files,
+            namespace: namespace.into(),
+            code: 0,
+        }
+    }
+
+    /// The exit code of the line before.
+    pub fn after(self, code: i32) -> Shell {
+        Shell { code, ..self }
     }
 }
 
@@ -41,7 +70,7 @@ impl Client for Shell {
     fn run(&self, started: Instant, told: &[ClientTurn]) -> ClientProgress {
         let mut kc = Kc::new(&self.files, self.namespace.clone(), started, told);
         let flow = match &self.script {
-            Ok(script) => lines(&mut kc, script),
+            Ok(script) => lines(&mut kc, &mut Env { code: self.code, ..Env::default() }, script),
             Err(why) => {
                 kc.err(format!("{why}\n"));
                 Err(Stop::Exit(2))
@@ -60,9 +89,11 @@ impl Client for Shell {
     }
 
     fn reads_schemas(&self) -> bool {
-        let stages = self.script.iter().flatten().flat_map(|p| &p.stages);
-        let mut words = stages.filter_map(|s| s.words.iter().find(|w| !w.starts_with('-') && !is_kubectl(w)));
-        words.any(|verb| verb == "apply" || verb == "diff")
+        let mut commands = vec![];
+        super::gather(self.script.as_deref().unwrap_or_default(), &mut commands);
+        let verb =
+            |words: &Vec<String>| words.iter().find(|w| !w.starts_with('-') && !is_kubectl(w)).cloned();
+        commands.iter().filter_map(verb).any(|verb| verb == "apply" || verb == "diff")
     }
 }
 
@@ -70,19 +101,24 @@ fn is_kubectl(word: &str) -> bool {
     matches!(word, "kubectl" | "k")
 }
 
-fn lines(kc: &mut Kc<'_>, script: &[Pipeline]) -> Flow<i32> {
-    let mut code = 0;
+fn lines(kc: &mut Kc<'_>, env: &mut Env, script: &[Pipeline]) -> Flow<i32> {
     for pipeline in script {
         let runs = match pipeline.after {
             After::Always => true,
-            After::Success => code == 0,
-            After::Failure => code != 0,
+            After::Success => env.code == 0,
+            After::Failure => env.code != 0,
         };
-        if runs {
-            code = ended(pipe(kc, &pipeline.stages))?;
+        if runs && !env.left {
+            env.ran += 1;
+            if env.ran > MOST_COMMANDS {
+                kc.err(format!("more than {MOST_COMMANDS} commands: Kubestep does not do this\n"));
+                (env.code, env.left) = (1, true);
+                break;
+            }
+            env.code = ended(pipe(kc, env, &pipeline.stages))?;
         }
     }
-    Ok(code)
+    Ok(env.code)
 }
 
 /// A command's exit code; what it waits for goes on.
@@ -93,10 +129,17 @@ fn ended(flow: Flow<i32>) -> Flow<i32> {
     }
 }
 
-fn pipe(kc: &mut Kc<'_>, stages: &[Stage]) -> Flow<i32> {
+fn pipe(kc: &mut Kc<'_>, env: &mut Env, stages: &[Stage]) -> Flow<i32> {
+    let mut all: Vec<Vec<String>> = vec![];
+    for stage in stages {
+        match expanded(kc, env, stage)? {
+            Ok(words) => all.push(words),
+            Err(why) => return said(kc, &why, 1),
+        }
+    }
     let mut code = 0;
     let mut text: Option<String> = None;
-    for (at, stage) in stages.iter().enumerate() {
+    for (at, (stage, words)) in stages.iter().zip(&all).enumerate() {
         let last = at + 1 == stages.len();
         let mark = kc.printed();
         let input = match &stage.input {
@@ -110,19 +153,21 @@ fn pipe(kc: &mut Kc<'_>, stages: &[Stage]) -> Flow<i32> {
             },
             None => text.take(),
         };
-        let flow = program(kc, &stage.words, input);
+        let flow = match &stage.each {
+            Some(each) => repeat(kc, env, each, words),
+            None => program(kc, env, words, input),
+        };
         match ended(flow) {
             Ok(ended) => code = ended,
             Err(waiting) => {
-                follow(kc, &stages[at + 1..], mark);
+                follow(kc, &all[at + 1..], mark);
                 return Err(waiting);
             }
         }
         if !last {
             let printed = kc.take(mark);
             if docs::waits(&printed) {
-                let rest: Vec<Vec<String>> = stages[at + 1..].iter().map(|s| s.words.clone()).collect();
-                kc.out(docs::piped(&rest, &printed));
+                kc.out(docs::piped(&all[at + 1..], &printed));
                 return Ok(0);
             }
             text = Some(printed);
@@ -131,18 +176,102 @@ fn pipe(kc: &mut Kc<'_>, stages: &[Stage]) -> Flow<i32> {
     Ok(code)
 }
 
+fn repeat(kc: &mut Kc<'_>, env: &mut Env, each: &Each, words: &[String]) -> Flow<i32> {
+    env.code = 0;
+    for word in words {
+        env.variables.insert(each.name.clone(), word.clone());
+        lines(kc, env, &each.body)?;
+    }
+    Ok(env.code)
+}
+
+/// A program's words with everything put into them. Without quotes what is put in is split at blanks.
+fn expanded(kc: &mut Kc<'_>, env: &mut Env, stage: &Stage) -> Flow<Result<Vec<String>, String>> {
+    let mut out: Vec<String> = vec![];
+    for (at, text) in stage.words.iter().enumerate() {
+        let (mut word, mut from) = (None::<String>, 0);
+        let mut holes = stage.holes.iter().filter(|h| h.word == at).peekable();
+        if holes.peek().is_none() {
+            out.push(text.clone());
+            continue;
+        }
+        for hole in holes {
+            let literal = &text[from..hole.place];
+            if !literal.is_empty() {
+                word.get_or_insert_default().push_str(literal);
+            }
+            from = hole.place;
+            let filling = match filling(kc, env, &hole.fills)? {
+                Ok(filling) => filling,
+                Err(why) => return Ok(Err(why)),
+            };
+            if hole.quoted || assigned(text).is_some() {
+                word.get_or_insert_default().push_str(&filling);
+                continue;
+            }
+            if filling.starts_with(char::is_whitespace) {
+                out.extend(word.take());
+            }
+            for (i, part) in filling.split_whitespace().enumerate() {
+                if i > 0 {
+                    out.extend(word.take());
+                }
+                word.get_or_insert_default().push_str(part);
+            }
+            if filling.ends_with(char::is_whitespace) {
+                out.extend(word.take());
+            }
+        }
+        if from < text.len() {
+            word.get_or_insert_default().push_str(&text[from..]);
+        }
+        out.extend(word);
+    }
+    Ok(Ok(out))
+}
+
+fn filling(kc: &mut Kc<'_>, env: &mut Env, fills: &Fills) -> Flow<Result<String, String>> {
+    let script = match fills {
+        Fills::Variable(name) if name == "?" => return Ok(Ok(env.code.to_string())),
+        Fills::Variable(name) => {
+            let why = || {
+                format!(
+                    "${name} is not set: here a variable lives in the line that sets it ({name}=…; echo ${name}), and in single quotes it is left to the container\n"
+                )
+            };
+            return Ok(env.variables.get(name).cloned().ok_or_else(why));
+        }
+        Fills::Output(script) => script,
+    };
+    let mark = kc.printed();
+    // What is set in there does not leave it.
+    let mut inner = Env { variables: env.variables.clone(), ..*env };
+    let flow = lines(kc, &mut inner, script);
+    let text = kc.take(mark);
+    (env.code, env.ran) = (ended(flow)?, inner.ran);
+    if docs::waits(&text) {
+        return Ok(Err("kubectl explain within a command: Kubestep does not do this\n".to_owned()));
+    }
+    Ok(Ok(text.trim_end_matches('\n').to_owned()))
+}
+
+/// The name and the value of `NAME=VALUE`.
+fn assigned(word: &str) -> Option<(&str, &str)> {
+    word.split_once('=').filter(|(name, _)| is_name(name))
+}
+
 /// Shows what a command that waits printed so far through the filters behind it, if they show lines as they come.
-fn follow(kc: &mut Kc<'_>, filters: &[Stage], mark: usize) {
+fn follow(kc: &mut Kc<'_>, filters: &[Vec<String>], mark: usize) {
     if filters.is_empty() {
         return;
     }
     let mut text = kc.take(mark);
-    if !filters.iter().all(|s| filters::follows(&s.words)) {
+    if !filters.iter().all(|words| filters::follows(words)) {
         return;
     }
     text.truncate(text.rfind('\n').map_or(0, |at| at + 1));
-    for stage in filters {
-        match filters::run(&stage.words, &text) {
+    for words in filters {
+        match filters::run(words, &text) {
             Some(Ok((filtered, _))) => text = filtered,
             _ => return,
         }
@@ -150,11 +279,25 @@ fn follow(kc: &mut Kc<'_>, filters: &[Stage], mark: usize) {
     kc.out(text);
 }
 
-fn program(kc: &mut Kc<'_>, words: &[String], input: Option<String>) -> Flow<i32> {
-    let Some((name, args)) = words.split_first() else { return Ok(0) };
+fn program(kc: &mut Kc<'_>, env: &mut Env, words: &[String], input: Option<String>) -> Flow<i32> {
+    // Nothing is left of a command whose words all came to nothing: the code is that of what was put in.
+    let Some((name, args)) = words.split_first() else { return Ok(env.code) };
+    if let Some(set) = assignments(words) {
+        let Some(set) = set else {
+            return said(kc, "a variable for one command: Kubestep does not do this\n", 1);
+        };
+        env.variables.extend(set);
+        return Ok(0);
+    }
     match name.as_str() {
+        "exit" => {
+            env.left = true;
+            Ok(args.first().and_then(|a| a.parse::<u8>().ok()).map_or(env.code, i32::from))
+        }
+        "seq" => seq(kc, args),
+        "alias" if args == ["k=kubectl"] => Ok(0),
         name if is_kubectl(name) => kubectl(kc, args, input),
-        "watch" => watch(kc, args),
+        "watch" => watch(kc, env, args),
         "sleep" => match args.first().and_then(|a| a.trim_end_matches('s').parse::<f64>().ok()) {
             Some(seconds) if (0.0..1e7).contains(&seconds) => {
                 kc.sleep(Duration::from_secs_f64(seconds))?;
@@ -186,7 +329,7 @@ fn program(kc: &mut Kc<'_>, words: &[String], input: Option<String>) -> Flow<i32
         ),
         "false" => Ok(1),
         "help" => {
-            kc.out("This terminal knows kubectl (k), cat, cut, echo, grep, head, ls, sleep, sort, tail, uniq, watch and wc, pipes between them, <<EOF, ;, && and ||; and four clients of Kubestep's own: order, declare, statefile and gitops.\nThe word kubectl may be left out. kubectl help lists its commands; kubectl help COMMAND tells of one.\n");
+            kc.out("This terminal knows kubectl (k), cat, cut, echo, exit, grep, head, ls, seq, sleep, sort, tail, uniq, watch and wc, pipes between them, <<EOF, ;, && and ||, $(…), NAME=… and $NAME within a line, for NAME in …; do …; done; and four clients of Kubestep's own: order, declare, statefile and gitops.\nThe word kubectl may be left out. kubectl help lists its commands; kubectl help COMMAND tells of one.\n");
             Ok(0)
         }
         name if ABSENT.contains(&name) => said(kc, &format!("{name}: Kubestep does not do this\n"), 127),
@@ -201,6 +344,27 @@ fn program(kc: &mut Kc<'_>, words: &[String], input: Option<String>) -> Flow<i32
             None => said(kc, &format!("{name}: command not found\n"), 127),
         },
     }
+}
+
+/// The variables that the words set, if they do; within, none if a command stands behind them.
+fn assignments(words: &[String]) -> Option<Option<Vec<(String, String)>>> {
+    let exports = words[0] == "export" && words.len() > 1;
+    let words = &words[usize::from(exports)..];
+    assigned(&words[0])?;
+    let own = |word: &String| assigned(word).map(|(name, value)| (name.to_owned(), value.to_owned()));
+    Some(words.iter().map(own).collect())
+}
+
+fn seq(kc: &mut Kc<'_>, args: &[String]) -> Flow<i32> {
+    let numbers: Option<Vec<i64>> = args.iter().map(|a| a.parse().ok()).collect();
+    let (from, to) = match numbers.as_deref() {
+        Some([to]) => (1, *to),
+        Some([from, to]) => (*from, *to),
+        _ => return said(kc, "seq: give one number, or the first and the last\n", 1),
+    };
+    let lines: Vec<String> = (from..=to).take(MOST_COMMANDS as usize).map(|i| format!("{i}\n")).collect();
+    kc.out(lines.concat());
+    Ok(0)
 }
 
 fn said(kc: &mut Kc<'_>, text: &str, code: i32) -> Flow<i32> {
@@ -225,7 +389,7 @@ fn cat(kc: &mut Kc<'_>, names: &[String]) -> Flow<i32> {
 }
 
 /// Runs a command again and again; only its last output is kept, as on a screen.
-fn watch(kc: &mut Kc<'_>, args: &[String]) -> Flow<i32> {
+fn watch(kc: &mut Kc<'_>, env: &mut Env, args: &[String]) -> Flow<i32> {
     let (mut every, mut rest) = (2.0, args);
     while let Some(flag) = rest.first().filter(|w| w.starts_with('-')) {
         let (value, used) = match flag.as_str() {
@@ -245,10 +409,7 @@ fn watch(kc: &mut Kc<'_>, args: &[String]) -> Flow<i32> {
     let title = format!("Every {every:.1}s: {}\n\n", rest.join(" "));
     let script = match rest {
         [line] => parse(line),
-        words => Ok(vec![Pipeline {
-            after: After::Always,
-            stages: vec![Stage { words: words.to_vec(), input: None }],
-        }]),
+        words => Ok(vec![Pipeline { after: After::Always, stages: vec![Stage::of(words.to_vec())] }]),
     };
     let script = match script {
         Ok(script) => script,
@@ -258,7 +419,8 @@ fn watch(kc: &mut Kc<'_>, args: &[String]) -> Flow<i32> {
     let mut before: Vec<Chunk> = Vec::new();
     loop {
         kc.out(title.clone());
-        if let Err(waiting) = lines(kc, &script) {
+        env.ran = 0;
+        if let Err(waiting) = lines(kc, env, &script) {
             // Until the new picture is whole, the old one stays.
             if !before.is_empty() {
                 kc.replace(screen, before);
@@ -297,6 +459,8 @@ mod tests {
         }
     }
 
+    const NOT_SET: &str = "$Z is not set: here a variable lives in the line that sets it (Z=…; echo $Z), and in single quotes it is left to the container\n";
+
     #[test]
     fn lines_run_as_in_a_shell() {
         for (line, code, want) in [
@@ -316,6 +480,28 @@ mod tests {
             ("jq .", 127, "jq: Kubestep does not do this\n"),
             ("cat b.txt", 1, "cat: b.txt: No such file or directory\n"),
             ("sleep 3; echo up", 0, "up\n"),
+            ("echo $(cat a.txt | sort) \"$(cat a.txt)\" `echo 3`", 0, "one two two\none 3\n"),
+            ("A=$(cat a.txt | head -1); echo x${A}y '$A' \"$A\" $Z", 1, NOT_SET),
+            (
+                "A='1 2'; B=$A; for i in $A \"$A\" {3..1}; do echo -n \"<$i>\"; done; echo",
+                0,
+                "<1><2><1 2><3><2><1>\n",
+            ),
+            ("for i in $(seq 2)\ndo\n  for j in a b; do echo $i$j; done\ndone | grep -c 2", 0, "2\n"),
+            ("false; echo $?; $(false) || echo no", 0, "1\nno\n"),
+            ("echo a; exit 3; echo b", 3, "a\n"),
+            ("for i in 1 2; do exit 4; done; echo b", 4, ""),
+            ("echo \\$HOME '$(x)' $ $5", 0, "$HOME $(x) $ $5\n"),
+            ("echo $(sleep 2; echo later)", 0, "later\n"),
+            ("get pods -l app=$(echo", 2, "unexpected EOF while looking for matching `)'\n"),
+            ("while true; do ls; done", 2, "while: Kubestep does not do this\n"),
+            ("KUBECONFIG=x kubectl get pods", 1, "a variable for one command: Kubestep does not do this\n"),
+            ("kubectl get pods > pods.txt", 2, "writing to files: Kubestep does not do this\n"),
+            (
+                "for i in {1..100}; do for j in {1..100}; do :; done; done",
+                1,
+                "more than 5000 commands: Kubestep does not do this\n",
+            ),
             ("", 0, ""),
         ] {
             assert_eq!(play(line, 9), (Some(code), want.to_owned()), "{line}");

@@ -30,7 +30,7 @@ fn rule(text: &str) -> Option<Rule<'_>> {
     let (target, tls) = match text.split_once(',') {
         None => (text, None),
         Some((target, "tls")) => (target, Some("")),
-        Some((target, tls)) => (target, Some(tls.strip_prefix("tls=").filter(|s| !s.is_empty())?)),
+        Some((target, tls)) => (target, Some(tls.strip_prefix("tls=")?)),
     };
     let (place, backend) = target.split_once('=')?;
     let (host, path) = place.split_once('/')?;

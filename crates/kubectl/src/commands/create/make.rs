@@ -7,7 +7,7 @@ use crate::{
     kc::{Flow, Kc},
     output::format::Format,
 };
-use kubestep_model::{Body, Kind, Object, Request, Verb, patch::with_last_applied, schema};
+use kubestep_model::{Body, Kind, Object, Request, Verb, patch::LAST_APPLIED, schema};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
@@ -57,6 +57,18 @@ pub(in crate::commands) struct Words {
     pub(in crate::commands) failed: &'static str,
 }
 
+/// An object that was made from flags, with what it is in the annotation. It is no manifest: it stands there as Go
+/// writes it. Upstream: kubectl/pkg/util, CreateApplyAnnotation.
+pub(in crate::commands) fn saved(kind: Kind, mut value: Value) -> Value {
+    let (version, name) = (kind.api_version(), kind.name());
+    let text = schema::text(&version, name, &schema::encode(&version, name, &value)) + "\n";
+    if let Some(metadata) = value["metadata"].as_object_mut() {
+        let annotations = metadata.entry("annotations").or_insert_with(|| json!({}));
+        annotations[LAST_APPLIED] = text.into();
+    }
+    value
+}
+
 /// Creates an object that was made from flags, or shows it.
 pub(in crate::commands) fn make(
     kc: &mut Kc<'_>,
@@ -86,7 +98,7 @@ pub(in crate::commands) fn try_make(
         value["metadata"]["namespace"] = json!(&*kc.namespace);
     }
     let value = schema::encode(&kind.api_version(), kind.name(), &value);
-    let value = if args.on("save-config") { with_last_applied(&value) } else { value };
+    let value = if args.on("save-config") { saved(kind, value) } else { value };
     let namespace: Arc<str> = if kind.namespaced() { kc.namespace.clone() } else { "".into() };
     if dry == DryRun::Client {
         if format.is_human() {

@@ -10,7 +10,10 @@ use crate::{
 };
 use kubestep_model::{
     Labels, Object, PatchKind,
-    text::{Selector, selector::Operator},
+    text::{
+        Selector,
+        selector::{Operator, Requirement},
+    },
 };
 use std::sync::Arc;
 
@@ -48,7 +51,10 @@ pub(in crate::commands) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
             return Ok(Err(Fault::Text("setting a selector is only supported for Services".into())));
         };
         let Some(labels) = &labels else {
-            return Ok(Err(Fault::Text(format!("match expression {selector} not supported on this object"))));
+            return Ok(Err(Fault::Text(format!(
+                "match expression [{}] not supported on this object",
+                expressions(&selector)
+            ))));
         };
         let mut after = service.clone();
         Arc::make_mut(&mut after).spec.selector.clone_from(labels);
@@ -69,6 +75,21 @@ pub(in crate::commands) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
             Err(status) => Ok(Err(status.into())),
         }
     })
+}
+
+/// What is no equality, as Go prints it.
+fn expressions(selector: &Selector) -> String {
+    let one = |r: &Requirement| {
+        let sign = match r.operator() {
+            Operator::In => "In",
+            Operator::NotIn | Operator::NotEquals => "NotIn",
+            Operator::Exists => "Exists",
+            Operator::DoesNotExist => "DoesNotExist",
+            _ => return None,
+        };
+        Some(format!("{{{} {sign} [{}]}}", r.key(), r.values().join(" ")))
+    };
+    selector.requirements().iter().filter_map(one).collect::<Vec<_>>().join(" ")
 }
 
 /// A selector that only demands equal values, as labels; None if it demands more.
