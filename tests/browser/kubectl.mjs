@@ -205,6 +205,9 @@ test("several terminals: one watches while one types in the other, by keys alone
     await keys.press("Enter");
     await page.until("it is created", async () => /pod\/extra created/.test(await said()));
     await keys.type("half");
+    for (let i = 0; i < 3; i++) await page.press("Step");
+    await keys.press("t");
+    await page.focusIn("#kubectl");
     await keys.press("Alt+1");
     await page.until("the first goes on", async () => (await chosen()) === "1" && /extra +0\/1 +Pending/.test(await said()) && /waits in/.test(await said()));
     assert.equal(await field.inputValue(), "");
