@@ -7,8 +7,11 @@
 //   --runs N        so many runs (3)
 //   --drawn MS      the page has drawn a picture after so many milliseconds (16); `never`: no picture but the last
 //   --steps         each step by itself, as a person presses it: the slowest by the median of the runs
+//   --sums          instead: for every scenario a checksum of all that the worker says while it is played, gone back in and
+//                   acted in. Two builds that print the same lines make the same worlds and pictures of them.
 //
 // CPU is what the thread was on a processor, as the kernel counts it: what others do on the machine does not count.
+import { createHash } from "node:crypto";
 import { readFileSync, readdirSync } from "node:fs";
 import path from "node:path";
 import vm from "node:vm";
@@ -22,6 +25,7 @@ const runs = Number(option("--runs", 3));
 const drawn = option("--drawn", "16");
 const service = flag("--service");
 const stepwise = flag("--steps");
+const sums = flag("--sums");
 const site = path.join(root, "dist");
 const folder = args[0] ?? path.join(site, readdirSync(site).find((name) => name.startsWith("assets-")));
 
@@ -52,12 +56,16 @@ const command = (name, ...fields) => [...variant("Command", name), ...fields.fla
 
 // A worker: a world of its own, with the little that it asks of a browser. Its wake-ups are left to the caller.
 async function worker() {
-  const said = { bytes: 0, pictures: 0, waits: false };
+  const said = { bytes: 0, waits: false, sum: createHash("sha1") };
   const channel = { port1: { onmessage: null }, port2: { postMessage: () => { said.waits = true; } } };
   const scope = {
     TextDecoder, TextEncoder, WebAssembly, console, URL, Uint8Array, Array, Object, Error,
     MessageChannel: function () { return channel; },
-    postMessage: (message) => { if (message) said.bytes += message.byteLength; },
+    postMessage: (message) => {
+      if (!message) return;
+      said.bytes += message.byteLength;
+      if (sums) said.sum.update(message);
+    },
   };
   scope.self = scope;
   scope.location = { href: "http://localhost/worker.js" };
@@ -94,7 +102,7 @@ function play(w, bytes, after) {
   return { pictures, longest };
 }
 
-const manifest = () => {
+const manifest = (replicas) => {
   const before = `apiVersion: v1
 kind: Service
 metadata: {name: web}
@@ -107,7 +115,7 @@ spec:
 kind: Deployment
 metadata: {name: web}
 spec:
-  replicas: ${pods}
+  replicas: ${replicas}
   selector: {matchLabels: {app: web}}
   template:
     metadata: {labels: {app: web}}
@@ -121,7 +129,7 @@ async function asked() {
   play(w, command("LoadScenario", text("empty")), 0);
   for (let i = 3; i < pods / 100; i++) play(w, command("Node", variant("NodeAct", "Add")), 0);
   play(w, command("Advance", number(60_000)), 0);
-  play(w, command("Apply", text("web.yaml"), text(manifest())), 0);
+  play(w, command("Apply", text("web.yaml"), text(manifest(pods))), 0);
   return w;
 }
 
@@ -155,7 +163,36 @@ async function steps() {
   return times;
 }
 
-if (stepwise) {
+// What is said while a world is played, looked back at, and acted in again.
+function played(w, acts) {
+  const steps = (name, times) => { for (let i = 0; i < times; i++) play(w, command(name, ...(name === "Step" ? [[0]] : [])), 0); };
+  steps("Step", 150);
+  for (let i = 0; i < 3; i++) play(w, CALM, Infinity);
+  steps("Back", 40);
+  acts();
+  steps("Step", 60);
+  play(w, command("Advance", number(700_000)), Infinity);
+  play(w, command("Seek", [0, 10]), 0);
+  play(w, command("Whole"), 0);
+  play(w, command("Hash"), 0);
+  return w.said.sum.digest("hex");
+}
+
+async function checksums() {
+  const stories = path.join(root, "crates/engine/scenarios");
+  for (const file of readdirSync(stories).sort()) {
+    const id = /^id: (\S+)/m.exec(readFileSync(path.join(stories, file), "utf8"))[1];
+    const w = await worker();
+    play(w, command("LoadScenario", text(id)), 0);
+    console.log(id, played(w, () => {}));
+  }
+  const w = await asked();
+  console.log(name, played(w, () => play(w, command("Apply", text("web.yaml"), text(manifest(Math.ceil(pods / 2)))), 0)));
+}
+
+if (sums) {
+  await checksums();
+} else if (stepwise) {
   const plays = [];
   for (let i = 0; i < runs; i++) plays.push(await steps());
   const times = plays[0].map((_, at) => quantile(plays.map((p) => p[at]), 0.5));

@@ -22,6 +22,11 @@ impl Made {
     fn place(&self) -> (&str, &str) {
         place(&self.object)
     }
+
+    /// Whether it was made from this very pod.
+    fn is_of(&self, pod: &Arc<Pod>) -> bool {
+        matches!(&self.object, Object::Pod(own) if Arc::ptr_eq(own, pod))
+    }
 }
 
 /// Where an object stands among those of its kind.
@@ -42,8 +47,11 @@ pub(super) fn pods(session: &mut Session, board: &Board<'_>) -> Vec<Arc<PodRow>>
         let at = place(object);
         while gaps.next_if(|(key, _)| (&*key.namespace, &*key.name) < at).is_some() {}
         let gap = gaps.next_if(|(key, _)| (&*key.namespace, &*key.name) == at).map(|(_, gap)| gap);
-        while before.next_if(|made| made.place() < at).is_some() {}
-        let old = before.next_if(|made| made.place() == at);
+        // Most pods are as they were: then their names need not be compared.
+        let old = before.next_if(|made| made.is_of(pod)).or_else(|| {
+            while before.next_if(|made| made.place() < at).is_some() {}
+            before.next_if(|made| made.place() == at)
+        });
         let row = old.as_ref().map(|old| old.row.clone());
         let new = made(session, board, object, pod, gap, old);
         same &= row.is_some_and(|row| Arc::ptr_eq(&row, &new.row));
@@ -69,7 +77,7 @@ fn made(
     old: Option<Made>,
 ) -> Made {
     let services = board.services_of(pod);
-    let old = old.filter(|old| matches!(&old.object, Object::Pod(p) if Arc::ptr_eq(p, pod)));
+    let old = old.filter(|old| old.is_of(pod));
     // Some looks follow from the pod alone.
     let look = old.as_ref().map(|old| old.look);
     let look = look.filter(|look| matches!(look, PodLook::Terminating | PodLook::Finished | PodLook::Ready));
