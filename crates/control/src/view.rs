@@ -1,12 +1,12 @@
 //! What a process has been told about the cluster: its informers' objects, frozen cheaply for each reconcile.
 
 use kubestep_model::tree::{Iter, OrdMap, Vector};
-use kubestep_model::{Key, Kind, Object, Resource};
+use kubestep_model::{Key, Kind, Node, Object, Resource};
 use std::cmp::Ordering::{self, Equal};
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 /// Objects by key, with an index from owner to dependents. Cloning is cheap.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct View {
     objects: OrdMap<Key, Object>,
     /// (uid of the managing owner, or empty for objects without one; key)
@@ -15,6 +15,25 @@ pub struct View {
     referring: Index,
     /// The uids of objects that went while others named them as their owner, the latest last.
     absent: Vector<Arc<str>>,
+    /// Nodes by their range of pod addresses.
+    ranges: Index,
+}
+
+/// The ranges of nodes say nothing of their own: fingerprints of worlds do not know them.
+impl fmt::Debug for View {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("View")
+            .field("objects", &self.objects)
+            .field("owned", &self.owned)
+            .field("referring", &self.referring)
+            .field("absent", &self.absent)
+            .finish()
+    }
+}
+
+fn range_of(object: Option<&Object>) -> Option<Arc<str>> {
+    let node = object.and_then(Node::of).filter(|node| !node.spec.pod_cidr.is_empty());
+    node.map(|node| node.spec.pod_cidr.as_str().into())
 }
 
 /// Keys of dependents by the uid of an owner.
@@ -133,6 +152,11 @@ impl View {
         self.objects.is_empty()
     }
 
+    /// Whether a node has this range of pod addresses.
+    pub fn has_range(&self, cidr: &str) -> bool {
+        self.ranges.between(&|(r, _)| **r < *cidr, &|(r, _)| **r <= *cidr).len() > 0
+    }
+
     /// Whether the object with this uid was here and is known to be gone.
     pub fn is_absent(&self, uid: &Arc<str>) -> bool {
         self.absent.contains(uid)
@@ -158,6 +182,15 @@ impl View {
             }
             if let Some(uid) = after {
                 self.owned.insert((uid, key.clone()), ());
+            }
+        }
+        let (left, taken) = (range_of(old.as_ref()), range_of(new.as_ref()));
+        if left != taken {
+            if let Some(range) = left {
+                self.ranges.remove(&(range, key.clone()));
+            }
+            if let Some(range) = taken {
+                self.ranges.insert((range, key.clone()), ());
             }
         }
         for owner in

@@ -91,7 +91,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// A machine that was just switched on. Pods get addresses of 10.244.INDEX.0/24.
+    /// A machine that was just switched on. Pods get addresses of 10.244.INDEX.0/24, and so on.
     pub fn new(spec: &NodeSpec, index: u32) -> Self {
         Machine {
             spec: spec.clone(),
@@ -338,7 +338,8 @@ impl Machine {
     }
 
     fn address(&mut self) -> Arc<str> {
-        let ip = format!("10.244.{}.{}", self.index, self.next_ip).into();
+        let (second, third) = ((self.index / 256 + 244) % 256, self.index % 256);
+        let ip = format!("10.{second}.{third}.{}", self.next_ip).into();
         self.next_ip = if self.next_ip >= 254 { 2 } else { self.next_ip + 1 };
         ip
     }

@@ -114,7 +114,7 @@ impl Kubelet {
     /// A kubelet that has just been started on a machine.
     pub fn new(info: MachineInfo) -> Self {
         Kubelet {
-            host_ip: format!("172.18.0.{}", info.index.saturating_add(3)).into(),
+            host_ip: host_ip(info.index.saturating_add(3)),
             info: Arc::new(info),
             listed: false,
             began: Instant(0),
@@ -293,6 +293,11 @@ impl Agent for Kubelet {
             Input::Runtime(report) => self.told_by_runtime(cx, report),
         }
     }
+}
+
+/// The address of a machine in the network that all share.
+fn host_ip(number: u32) -> Arc<str> {
+    format!("172.18.{}.{}", number / 256 % 256, number % 256).into()
 }
 
 fn as_pod(object: &Object) -> Option<Arc<Pod>> {

@@ -249,3 +249,26 @@ impl Cache {
         );
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_node_that_comes_stands_where_it_would_if_all_were_put_in_order() {
+        let mut cache = Cache::default();
+        for (i, zone) in ["a", "b", "a", "", "c", "b", "a", "a", "c", ""].into_iter().enumerate() {
+            let mut node = Node::default();
+            node.metadata.name = format!("node-{i}").into();
+            if !zone.is_empty() {
+                node.metadata.labels.insert("topology.kubernetes.io/zone".into(), zone.into());
+            }
+            cache.set_node(Arc::new(node));
+            let order = cache.order.clone();
+            cache.reorder();
+            assert_eq!(order, cache.order, "after node-{i}");
+        }
+        let names: Vec<&str> = cache.order.iter().map(|name| &name[5..]).collect();
+        assert_eq!(names, ["0", "1", "3", "4", "2", "5", "9", "8", "6", "7"]);
+    }
+}

@@ -7,7 +7,7 @@ use super::{
 };
 use kubestep_model::tree::{OrdMap, OrdSet};
 use kubestep_model::{Labels, Node, Pod};
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 /// Pods that selectors cannot tell apart: namespace, labels, and whether they are going away.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -78,8 +78,13 @@ pub fn host_ports(pod: &Pod) -> Vec<HostPort> {
         .collect()
 }
 
+/// The label with a node's own name.
+pub const HOSTNAME: &str = "kubernetes.io/hostname";
+/// The label with a node's zone.
+pub const ZONE: &str = "topology.kubernetes.io/zone";
+
 /// One node as the scheduler sees it. Cheap to clone.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 #[allow(missing_docs)]
 pub struct NodeInfo {
     /// `None` while pods are known on a node that is not (any more).
@@ -100,6 +105,28 @@ pub struct NodeInfo {
     pub ports: OrdMap<HostPort, u32>,
     /// Image names with their size.
     pub images: Arc<Vec<(String, i64)>>,
+    /// Whether the node has a label with its name, and one with its zone.
+    pub has_hostname: bool,
+    pub has_zone: bool,
+}
+
+/// What follows from the node's labels says nothing of its own: fingerprints of worlds do not know it.
+impl fmt::Debug for NodeInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NodeInfo")
+            .field("node", &self.node)
+            .field("name", &self.name)
+            .field("allocatable", &self.allocatable)
+            .field("requested", &self.requested)
+            .field("scored", &self.scored)
+            .field("pods", &self.pods)
+            .field("groups", &self.groups)
+            .field("with_affinity", &self.with_affinity)
+            .field("with_required_anti_affinity", &self.with_required_anti_affinity)
+            .field("ports", &self.ports)
+            .field("images", &self.images)
+            .finish()
+    }
 }
 
 impl NodeInfo {
@@ -116,6 +143,8 @@ impl NodeInfo {
         let images = node.iter().flat_map(|n| &n.status.images);
         self.images =
             Arc::new(images.flat_map(|i| i.names.iter().map(|n| (n.clone(), i.size_bytes))).collect());
+        let has = |label: &str| node.as_ref().is_some_and(|n| n.metadata.labels.contains_key(label));
+        (self.has_hostname, self.has_zone) = (has(HOSTNAME), has(ZONE));
         self.node = node;
     }
 

@@ -4,7 +4,7 @@ use super::{
     super::{
         affinity::required_matches,
         event::{Event, NodePart, PodPart},
-        node_info::{Group, NodeInfo, PodInfo},
+        node_info::{Group, HOSTNAME, NodeInfo, PodInfo, ZONE},
     },
     Before, Cycle, MAX_SCORE, Plugin, Rejection, State, scaled,
     taint_toleration::tolerates,
@@ -22,9 +22,6 @@ use std::{collections::BTreeMap, collections::BTreeSet, sync::Arc};
 /// See the module.
 #[derive(Debug)]
 pub struct PodTopologySpread;
-
-const HOSTNAME: &str = "kubernetes.io/hostname";
-const ZONE: &str = "topology.kubernetes.io/zone";
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -223,13 +220,14 @@ impl Plugin for PodTopologySpread {
         }
         let mut sum = 0.0;
         for Scored { constraint, domains, weight, meant } in &scores.constraints {
-            if let Some(value) = node.labels().get(&constraint.key) {
-                let count = if constraint.key == HOSTNAME {
-                    let counted = node.groups.iter().filter(|(group, _)| meant.contains(group));
-                    counted.map(|(_, n)| i64::from(*n)).sum()
-                } else {
-                    domains.get(value).copied().unwrap_or(0)
-                };
+            let count: Option<i64> = if constraint.key == HOSTNAME {
+                let counted = || node.groups.iter().filter(|(group, _)| meant.contains(group));
+                node.has_hostname.then(|| counted().map(|(_, n)| i64::from(*n)).sum())
+            } else {
+                let value = node.labels().get(&constraint.key);
+                value.map(|value| domains.get(value).copied().unwrap_or(0))
+            };
+            if let Some(count) = count {
                 sum += count as f64 * weight + constraint.max_skew.saturating_sub(1) as f64;
             }
         }
@@ -276,6 +274,9 @@ fn scores<'a>(cycle: &Cycle<'_>, nodes: &'a [Arc<NodeInfo>]) -> Option<Scores> {
             let counted = groups.filter(|group| constraint.counts(group, &pod.metadata.namespace));
             let meant = counted.cloned().collect();
             found.push(Scored { constraint, domains: BTreeMap::new(), weight, meant });
+            continue;
+        }
+        if constraint.key == ZONE && !nodes.iter().any(|n| n.has_zone) {
             continue;
         }
         let value = |n: &'a NodeInfo| n.labels().get(&constraint.key);
