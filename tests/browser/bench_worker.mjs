@@ -9,6 +9,7 @@
 //   --steps         each step by itself, as a person presses it, CPU of the process: the slowest by the median of the runs
 //   --sums          instead: for every scenario a checksum of all that the worker says while it is played, gone back in and
 //                   acted in. Two builds that print the same lines make the same worlds and pictures of them.
+//   --commands      lines typed in a terminal once all is calm, each nine times: what one costs with its picture
 //
 // CPU is what the thread was on a processor, as the kernel counts it: what others do on the machine does not count.
 import { createHash } from "node:crypto";
@@ -26,6 +27,7 @@ const drawn = option("--drawn", "16");
 const service = flag("--service");
 const stepwise = flag("--steps");
 const sums = flag("--sums");
+const commands = flag("--commands");
 const site = path.join(root, "dist");
 const folder = args[0] ?? path.join(site, readdirSync(site).find((name) => name.startsWith("assets-")));
 
@@ -191,8 +193,31 @@ async function checksums() {
   console.log(name, played(w, () => play(w, command("Apply", text("web.yaml"), text(manifest(Math.ceil(pods / 2)))), 0)));
 }
 
+// Those that read all pods or all events, and two that read little: what is left of them is the same for every command.
+const LINES = [
+  "get pods", "get pods -o wide", "get deploy", "get pods -o yaml", "get pods -o json", "get pods -o jsonpath={.items[*].metadata.name}",
+  "get pods -o custom-columns=NAME:.metadata.name,NODE:.spec.nodeName", "get pods --sort-by=.metadata.name", "get events", "events",
+  "describe deploy web", "describe node node-1", "wait --for=condition=Ready pod -l app=web --timeout=1s",
+];
+
+async function typed() {
+  const w = await asked();
+  for (let i = 0; i < 5; i++) play(w, CALM, Infinity);
+  for (const line of LINES) {
+    const times = [];
+    for (let i = 0; i < 9; i++) {
+      const begun = cpu();
+      play(w, command("Kubectl", [0], text(`kubectl ${line}`), [0]), Infinity);
+      times.push(cpu() - begun);
+    }
+    say(`${name}, kubectl ${line}`, { cpu_ms: round(quantile(times, 0.5)), most_ms: round(Math.max(...times)) });
+  }
+}
+
 if (sums) {
   await checksums();
+} else if (commands) {
+  await typed();
 } else if (stepwise) {
   const plays = [];
   for (let i = 0; i < runs; i++) plays.push(await steps());

@@ -122,6 +122,24 @@ test("a name in a table selects its object, a state has its colour", async () =>
   }, { fragment: "#scenario=P15" });
 });
 
+test("of a long answer the last lines are drawn, and the earlier ones when they are asked for", async () => {
+  await visit(async (page) => {
+    await page.kubectl("kubectl get clusterroles -o yaml");
+    const answer = page.terminal.locator("pre").last();
+    const lines = async () => (await answer.textContent()).split("\n").length;
+    const more = answer.getByRole("button", { name: /^Show \d+ earlier lines$/ });
+    const [hidden, before] = [Number(/\d+/.exec(await more.textContent())[0]), await lines()];
+    assert.ok(hidden > 500 && before < 300, `${hidden} hidden, ${before} shown`);
+    await more.focus();
+    await page.tab.keyboard.press("Enter");
+    await page.until("all stand there", async () => (await lines()) === before + hidden - 1);
+    assert.equal(await more.count(), 0);
+    assert.ok(await page.terminal.evaluate((e) => e === document.activeElement), "one goes on in the terminal");
+    await page.kubectl("kubectl get ns default");
+    assert.ok((await page.terminal.locator("pre").nth(-2).textContent()).split("\n").length > hidden, "they stay");
+  }, { fragment: "#scenario=P15" });
+});
+
 test("kubectl explain fetches Kubernetes' descriptions when it is first used", async () => {
   let fetched = 0;
   const count = (route) => {

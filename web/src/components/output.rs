@@ -4,13 +4,20 @@
 use std::sync::Arc;
 
 use kubestep_protocol::{Chunk, Entry, Marked, Meaning};
+use wasm_bindgen::JsCast;
+use web_sys::HtmlElement;
 use yew::prelude::*;
 
+use crate::browser::closest;
 use crate::state::Msg;
 use crate::store::{Send, on, use_send};
+use crate::words::fill;
 
 /// So many lines are one block.
 const LINES: usize = 64;
+/// So many blocks are drawn of an answer, the last ones, until somebody asks for the others. A table of a thousand rows is
+/// three thousand elements; a dozen of them and every task of the page is a long one.
+const DRAWN: usize = 4;
 
 /// A part of one chunk: where it begins and ends in its text.
 #[derive(Clone, Copy)]
@@ -28,13 +35,25 @@ pub(crate) struct Props {
 /// All that is shown of an output.
 #[component]
 pub(crate) fn Output(props: &Props) -> Html {
+    let all = use_state(|| false);
     let blocks = blocks(&props.entry);
     let last = blocks.len().saturating_sub(1);
-    blocks
-        .into_iter()
-        .enumerate()
-        .map(|(i, parts)| html! { <Block key={i} entry={props.entry.clone()} parts={parts} whole={i < last} /> })
-        .collect()
+    let hidden = if *all { 0 } else { blocks.len().saturating_sub(DRAWN) };
+    let onclick = Callback::from(move |e: MouseEvent| {
+        // Whoever pressed a key goes on in the terminal, where the lines now are.
+        if let Some(log) = closest(&e, ".term").and_then(|e| e.dyn_into::<HtmlElement>().ok()) {
+            log.focus().ok();
+        }
+        all.set(true);
+    });
+    html! {
+        <>
+            if hidden > 0 {
+                <button class="btn btn-bare btn-s" onclick={onclick}>{fill("Show {} earlier lines", &[&(hidden * LINES)])}</button>{"\n"}
+            }
+            { for blocks.into_iter().enumerate().skip(hidden).map(|(i, parts)| html! { <Block key={i} entry={props.entry.clone()} parts={parts} whole={i < last} /> }) }
+        </>
+    }
 }
 
 /// The text of a chunk as it is shown: what follows the output stands on its last line.
