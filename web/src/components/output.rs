@@ -51,7 +51,7 @@ pub(crate) fn Output(props: &Props) -> Html {
             if hidden > 0 {
                 <button class="btn btn-bare btn-s" onclick={onclick}>{fill("Show {} earlier lines", &[&(hidden * LINES)])}</button>{"\n"}
             }
-            { for blocks.into_iter().enumerate().skip(hidden).map(|(i, parts)| html! { <Block key={i} entry={props.entry.clone()} parts={parts} whole={i < last} /> }) }
+            <>{ for blocks.into_iter().enumerate().skip(hidden).map(|(i, parts)| html! { <Block key={i} entry={props.entry.clone()} parts={parts} whole={i < last} /> }) }</>
         </>
     }
 }

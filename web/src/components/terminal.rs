@@ -68,7 +68,8 @@ pub(crate) fn Terminal(props: &Props) -> Html {
                 <button class="btn btn-bare btn-s hide-p" aria-expanded={props.open.to_string()} onclick={on(&send, Msg::Dock)}>{ if props.open { t("Hide") } else { t("Show") } }</button>
             </div>
             <div class="term" role="log" aria-label={t("Terminal")} tabindex="0" ref={log}>
-                { for entries.map(|e| html! { <One key={e.id.0} entry={e.clone()} /> }) }
+                // A list of its own: among others without a key, one answer more would make all of them anew.
+                <>{ for entries.map(|e| html! { <One key={e.id.0} entry={e.clone()} /> }) }</>
                 if !props.choices.is_empty() { <p class="label" aria-live="polite">{props.choices.join("   ")}</p> }
             </div>
             <form class="prompt" onsubmit={onsubmit}>
