@@ -148,15 +148,21 @@ mod tests {
         for (line, want) in [
             ("kubectl get pods", "run kubectl get pods\n"),
             ("kubectl get pods -l 'a in (b)'", "run kubectl get pods -l 'a in (b)'\n"),
-            ("kubectl annotate pod x a=\"it's $(id)\"", "run kubectl annotate pod x 'a=it'\\''s $(id)'\n"),
+            ("kubectl annotate pod x 'a=what $(id) is'", "run kubectl annotate pod x 'a=what $(id) is'\n"),
+            ("kubectl annotate pod x \"a=it's\"", "run kubectl annotate pod x 'a=it'\\''s'\n"),
             ("kubectl get pods -w", "# It goes on, or asks; start it yourself: kubectl get pods -w\n"),
             ("rm -rf x", "# No command of a real cluster: rm -rf x\n"),
         ] {
             assert_eq!(command(line), want);
         }
-        for line in
-            ["kubectl get pods; rm -rf x", "kubectl get pods | sh", "kubectl get\nrm -rf x", "kubectl 'a"]
-        {
+        for line in [
+            "kubectl get pods; rm -rf x",
+            "kubectl get pods | sh",
+            "kubectl get\nrm -rf x",
+            "kubectl 'a",
+            "kubectl get \"$(id)\"",
+            "kubectl get `id`",
+        ] {
             let made = command(line);
             // A remark, or words for kubectl alone.
             let safe =

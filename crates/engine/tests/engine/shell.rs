@@ -156,6 +156,7 @@ fn a_line_knows_how_the_one_before_ended_in_its_terminal() {
     assert_eq!(says(&mut page, "echo $?").0, "0\n");
     let (text, code) = says(&mut page, "POD=$(kubectl get pods -o name | head -1); kubectl get $POD -o name");
     assert_eq!((text.as_str(), code), ("pod/asks\n", Some(0)));
-    let (text, _) = says(&mut page, "for p in $(kubectl get pods -o name); do kubectl label $p seen=yes; done");
+    let (text, _) =
+        says(&mut page, "for p in $(kubectl get pods -o name); do kubectl label $p seen=yes; done");
     assert_eq!(text, "pod/asks labeled\npod/web labeled\n");
 }
