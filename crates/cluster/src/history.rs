@@ -73,9 +73,12 @@ pub struct History {
     filled: VecDeque<(usize, usize)>,
 }
 
+/// Every so many steps the world is kept; those between are made again when they are looked at. A world that is kept
+/// makes all that is written after it a copy first.
+const SPARSE: usize = 8;
 /// How many moments keep their world before the oldest are thinned out.
 const KEPT: usize = 10_000;
-/// Of the old ones, every so many keep theirs.
+/// Of the old ones, every so many steps keep theirs.
 const EVERY: usize = 32;
 /// How many worlds that were made again for a look are kept beside those.
 const FILLED: usize = 256;
@@ -342,11 +345,12 @@ impl History {
 
     fn push_moment(&mut self) {
         let b = self.current_mut();
+        let kept = b.moments.len().is_multiple_of(SPARSE);
         let moment = Moment {
             next_record: b.live.next_record(),
             at: b.live.now(),
             inputs: b.inputs.len(),
-            world: Some(b.live.clone()),
+            world: kept.then(|| b.live.clone()),
         };
         b.moments.push(moment);
         if let Some(old) = b.moments.len().checked_sub(KEPT)

@@ -17,30 +17,42 @@ pub(super) const COLUMNS: &[Column] = &[
     wide("Name"),
 ];
 
-pub(super) fn row(o: &Event, now: Instant, _: bool) -> Row {
-    let first = match o.first_timestamp {
+pub(super) fn row(o: &Event, now: Instant, wide: bool) -> Row {
+    let first = || match o.first_timestamp {
         Some(time) => age(Some(time), now),
         None => micro_age(o.event_time, now),
     };
-    let last = o.last_timestamp.map_or_else(|| first.clone(), |time| age(Some(time), now));
-    let (last, count) = match &o.series {
-        Some(series) => (micro_age(series.last_observed_time, now), series.count),
-        None => (last, o.count.max(1)),
+    let last = match (&o.series, o.last_timestamp) {
+        (Some(series), _) => micro_age(series.last_observed_time, now),
+        (None, Some(time)) => age(Some(time), now),
+        (None, None) => first(),
     };
-    let kind = o.involved_object.kind.to_ascii_lowercase();
-    let name = &*o.involved_object.name;
+    // There may be thousands: what is not shown is not written.
+    let (source, first) = if wide { (source(o), first()) } else { Default::default() };
     row![
         last,
         o.r#type.as_str(),
         o.reason.as_str(),
-        if name.is_empty() { kind } else { format!("{kind}/{name}") },
-        o.involved_object.field_path.as_str(),
-        source(o),
+        involved(o),
+        if wide { o.involved_object.field_path.as_str() } else { "" },
+        source,
         o.message.trim(),
         first,
-        count,
-        &*o.metadata.name,
+        o.series.as_ref().map_or(o.count.max(1), |series| series.count),
+        if wide { &*o.metadata.name } else { "" },
     ]
+}
+
+/// `pod/web`.
+fn involved(o: &Event) -> String {
+    let (kind, name) = (&o.involved_object.kind, &*o.involved_object.name);
+    let mut text = String::with_capacity(kind.len() + 1 + name.len());
+    text.extend(kind.chars().map(|c| c.to_ascii_lowercase()));
+    if !name.is_empty() {
+        text.push('/');
+        text.push_str(name);
+    }
+    text
 }
 
 /// The same of an event of events.k8s.io.
