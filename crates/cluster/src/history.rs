@@ -75,7 +75,7 @@ pub struct History {
 
 /// Every so many steps the world is kept; those between are made again when they are looked at. A world that is kept
 /// makes all that is written after it a copy first.
-const SPARSE: usize = 8;
+const SPARSE: usize = 16;
 /// How many moments keep their world before the oldest are thinned out.
 const KEPT: usize = 10_000;
 /// Of the old ones, every so many steps keep theirs.
