@@ -1,5 +1,6 @@
 //! A line of a shell: words, pipes, loops, what comes after what, and texts that lie in the line itself.
 
+use super::run::MOST_COMMANDS;
 use super::token::{Token, Word, is_name, tokens};
 
 /// How a pipeline depends on the one before it.
@@ -86,8 +87,8 @@ pub(super) struct Pipeline {
 
 /// Commands within commands go so deep.
 pub(super) const MOST_DEEP: u32 = 8;
-/// So many words come of `{1..9}` at most.
-const MOST_NUMBERS: i64 = 1000;
+/// So many words come of `{1..9}` at most, of all that a line has.
+const MOST_NUMBERS: u64 = MOST_COMMANDS as u64;
 /// What a shell has beside programs, and this one has not.
 const UNKNOWN: &[&str] = &["while", "until", "if", "case", "select", "function", "[[", "{", "!", "time"];
 
@@ -100,7 +101,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Pipeline>, String> {
 pub(super) fn parse_within(text: &str, depth: u32) -> Result<Vec<Pipeline>, String> {
     let (text, bodies) = take_bodies(text, depth)?;
     let tokens = tokens(&text, depth + 1)?.into_iter();
-    Reader { tokens, bodies: bodies.into_iter(), depth }.list(false)
+    Reader { tokens, bodies: bodies.into_iter(), depth, numbers: 0 }.list(false)
 }
 
 struct Reader {
@@ -108,6 +109,8 @@ struct Reader {
     /// The texts of `<<EOF` that were not used yet.
     bodies: std::vec::IntoIter<String>,
     depth: u32,
+    /// How many words came of `{1..9}` so far.
+    numbers: u64,
 }
 
 impl Reader {
@@ -130,13 +133,13 @@ impl Reader {
                     Some(word) if UNKNOWN.contains(&word) => return Err(not_done(word)),
                     Some(word) if word.starts_with('(') => return Err(not_done("(…)")),
                     _ => {
-                        stage.put(word);
+                        self.put(&mut stage, word)?;
                         continue;
                     }
                 },
                 Token::Word(word) if stage.each.is_some() => return Err(unexpected(&word.text)),
                 Token::Word(word) => {
-                    stage.put(word);
+                    self.put(&mut stage, word)?;
                     continue;
                 }
                 Token::Sign(sign) => sign,
@@ -177,6 +180,24 @@ impl Reader {
         Ok(all)
     }
 
+    /// A word, or the numbers of `{1..5}`.
+    fn put(&mut self, stage: &mut Stage, word: Word) -> Result<(), String> {
+        let Some((from, to)) = word.plain().and_then(range) else {
+            stage.put(word);
+            return Ok(());
+        };
+        self.numbers = self.numbers.saturating_add(to.abs_diff(from)).saturating_add(1);
+        if self.numbers > MOST_NUMBERS {
+            return Err(not_done(&format!("{}: more than {MOST_NUMBERS} numbers", word.text)));
+        }
+        if from <= to {
+            stage.words.extend((from..=to).map(|i| i.to_string()));
+        } else {
+            stage.words.extend((to..=from).rev().map(|i| i.to_string()));
+        }
+        Ok(())
+    }
+
     fn redirect(&mut self, sign: &str, stage: &mut Stage) -> Result<(), String> {
         match sign {
             "<<" | "<<-" => {
@@ -214,10 +235,7 @@ impl Reader {
         let mut stage = Stage::default();
         loop {
             match self.tokens.next() {
-                Some(Token::Word(word)) => match word.plain().and_then(numbers) {
-                    Some(all) => stage.words.extend(all),
-                    None => stage.put(word),
-                },
+                Some(Token::Word(word)) => self.put(&mut stage, word)?,
                 Some(Token::Sign(";" | "\n")) => break,
                 _ => return Err(unexpected("newline")),
             }
@@ -237,13 +255,10 @@ impl Reader {
     }
 }
 
-/// The numbers of `{1..5}`.
-fn numbers(word: &str) -> Option<Vec<String>> {
+/// The first and the last number of `{1..5}`.
+fn range(word: &str) -> Option<(i64, i64)> {
     let (from, to) = word.strip_prefix('{')?.strip_suffix('}')?.split_once("..")?;
-    let (from, to) = (from.parse::<i64>().ok()?, to.parse::<i64>().ok()?);
-    let many = to.checked_sub(from)?.checked_abs().filter(|m| *m < MOST_NUMBERS)?;
-    let one = |i: i64| if to < from { from - i } else { from + i };
-    Some((0..=many).map(|i| one(i).to_string()).collect())
+    Some((from.parse().ok()?, to.parse().ok()?))
 }
 
 fn unexpected(what: &str) -> String {

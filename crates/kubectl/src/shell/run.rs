@@ -33,8 +33,12 @@ const ABSENT: &[&str] = &[
     "source", "ssh", "sudo", "tee", "test", "tr", "type", "unset", "vi", "vim", "wget", "which", "xargs",
     "yq",
 ];
-/// So many commands run of one line at most.
-const MOST_COMMANDS: u32 = 5_000;
+/// So many commands run of one line at most, and a loop goes over so many words.
+pub(super) const MOST_COMMANDS: u32 = 2_000;
+/// So many of them ask the cluster: with each answer the line is run again from its start, all in one step of the page.
+const MOST_CALLS: u32 = 200;
+/// So many numbers does seq print in one line.
+const MOST_NUMBERS: u64 = 100_000;
 
 /// What a line knows while it runs.
 #[derive(Debug, Default)]
@@ -44,8 +48,14 @@ struct Env {
     code: i32,
     /// How many commands ran.
     ran: u32,
+    /// How many of them ask the cluster.
+    calls: u32,
+    /// How many numbers were printed.
+    numbers: u64,
     /// It was left.
     left: bool,
+    /// It was left because it is too long: nothing of it is run any more, wherever it stands.
+    full: bool,
 }
 
 impl Shell {
@@ -111,14 +121,20 @@ fn lines(kc: &mut Kc<'_>, env: &mut Env, script: &[Pipeline]) -> Flow<i32> {
         if runs && !env.left {
             env.ran += 1;
             if env.ran > MOST_COMMANDS {
-                kc.err(format!("more than {MOST_COMMANDS} commands: Kubestep does not do this\n"));
-                (env.code, env.left) = (1, true);
+                let what = format!("more than {MOST_COMMANDS} commands in one line");
+                too_much(kc, env, &what, "; the rest of the line was not run");
                 break;
             }
             env.code = ended(pipe(kc, env, &pipeline.stages))?;
         }
     }
     Ok(env.code)
+}
+
+/// Leaves the line because it is too long, and says so.
+fn too_much(kc: &mut Kc<'_>, env: &mut Env, what: &str, rest: &str) {
+    kc.err(format!("{what}: Kubestep does not do this{rest}\n"));
+    (env.code, env.left, env.full) = (1, true, true);
 }
 
 /// A command's exit code; what it waits for goes on.
@@ -164,6 +180,13 @@ fn pipe(kc: &mut Kc<'_>, env: &mut Env, stages: &[Stage]) -> Flow<i32> {
                 return Err(waiting);
             }
         }
+        if env.full {
+            // Half a text is nothing that one could count.
+            if !last {
+                kc.take(mark);
+            }
+            return Ok(1);
+        }
         if !last {
             let printed = kc.take(mark);
             if docs::waits(&printed) {
@@ -178,7 +201,11 @@ fn pipe(kc: &mut Kc<'_>, env: &mut Env, stages: &[Stage]) -> Flow<i32> {
 
 fn repeat(kc: &mut Kc<'_>, env: &mut Env, each: &Each, words: &[String]) -> Flow<i32> {
     env.code = 0;
-    for word in words {
+    if words.len() > MOST_COMMANDS as usize {
+        let what = format!("for with {} words, more than {MOST_COMMANDS}", words.len());
+        too_much(kc, env, &what, "; nothing of it was run");
+    }
+    for word in words.iter().take(MOST_COMMANDS as usize) {
         env.variables.insert(each.name.clone(), word.clone());
         lines(kc, env, &each.body)?;
     }
@@ -248,7 +275,12 @@ fn filling(kc: &mut Kc<'_>, env: &mut Env, fills: &Fills) -> Flow<Result<String,
     let mut inner = Env { variables: env.variables.clone(), ..*env };
     let flow = lines(kc, &mut inner, script);
     let text = kc.take(mark);
-    (env.code, env.ran) = (ended(flow)?, inner.ran);
+    let code = ended(flow)?;
+    (env.code, env.ran, env.calls, env.numbers) = (code, inner.ran, inner.calls, inner.numbers);
+    if inner.full {
+        (env.left, env.full) = (true, true);
+        return Ok(Err(String::new()));
+    }
     if docs::waits(&text) {
         return Ok(Err("kubectl explain within a command: Kubestep does not do this\n".to_owned()));
     }
@@ -287,14 +319,24 @@ fn program(kc: &mut Kc<'_>, env: &mut Env, words: &[String], input: Option<Strin
             return said(kc, "a variable for one command: Kubestep does not do this\n", 1);
         };
         env.variables.extend(set);
+        if name == "export" {
+            kc.err("export: here a variable lasts as long as the line that sets it\n");
+        }
         return Ok(0);
+    }
+    let calls = is_kubectl(name) || machines::agent_of(name).is_some() || commands::is_command(name);
+    env.calls += u32::from(calls);
+    if calls && env.calls > MOST_CALLS {
+        let what = format!("more than {MOST_CALLS} commands of kubectl in one line");
+        too_much(kc, env, &what, &format!("; `{}` and what comes after it were not run", words.join(" ")));
+        return Ok(1);
     }
     match name.as_str() {
         "exit" => {
             env.left = true;
             Ok(args.first().and_then(|a| a.parse::<u8>().ok()).map_or(env.code, i32::from))
         }
-        "seq" => seq(kc, args),
+        "seq" => seq(kc, env, args),
         "alias" if args == ["k=kubectl"] => Ok(0),
         name if is_kubectl(name) => kubectl(kc, args, input),
         "watch" => watch(kc, env, args),
@@ -341,7 +383,10 @@ fn program(kc: &mut Kc<'_>, env: &mut Env, words: &[String], input: Option<Strin
                 Ok(code)
             }
             Some(Err((text, code))) => said(kc, &text, code),
-            None => said(kc, &format!("{name}: command not found\n"), 127),
+            None => {
+                let there = "help tells what this terminal knows, kubectl help what kubectl does";
+                said(kc, &format!("{name}: command not found\n{there}\n"), 127)
+            }
         },
     }
 }
@@ -355,15 +400,26 @@ fn assignments(words: &[String]) -> Option<Option<Vec<(String, String)>>> {
     Some(words.iter().map(own).collect())
 }
 
-fn seq(kc: &mut Kc<'_>, args: &[String]) -> Flow<i32> {
+fn seq(kc: &mut Kc<'_>, env: &mut Env, args: &[String]) -> Flow<i32> {
     let numbers: Option<Vec<i64>> = args.iter().map(|a| a.parse().ok()).collect();
     let (from, to) = match numbers.as_deref() {
         Some([to]) => (1, *to),
         Some([from, to]) => (*from, *to),
         _ => return said(kc, "seq: give one number, or the first and the last\n", 1),
     };
-    let lines: Vec<String> = (from..=to).take(MOST_COMMANDS as usize).map(|i| format!("{i}\n")).collect();
-    kc.out(lines.concat());
+    let many = if to < from { 0 } else { to.abs_diff(from).saturating_add(1) };
+    env.numbers = env.numbers.saturating_add(many);
+    if env.numbers > MOST_NUMBERS {
+        let what = format!("seq: more than {MOST_NUMBERS} numbers in one line");
+        too_much(kc, env, &what, "");
+        return Ok(1);
+    }
+    let mut text = String::new();
+    for i in from..=to {
+        text += &i.to_string();
+        text.push('\n');
+    }
+    kc.out(text);
     Ok(0)
 }
 
@@ -419,13 +475,16 @@ fn watch(kc: &mut Kc<'_>, env: &mut Env, args: &[String]) -> Flow<i32> {
     let mut before: Vec<Chunk> = Vec::new();
     loop {
         kc.out(title.clone());
-        env.ran = 0;
+        (env.ran, env.calls, env.numbers) = (0, 0, 0);
         if let Err(waiting) = lines(kc, env, &script) {
             // Until the new picture is whole, the old one stays.
             if !before.is_empty() {
                 kc.replace(screen, before);
             }
             return Err(waiting);
+        }
+        if env.full {
+            return Ok(1);
         }
         before = kc.since(screen);
         kc.sleep(Duration::from_secs_f64(every))?;
@@ -476,7 +535,41 @@ mod tests {
             ("kubectl help get | head -1", 0, "Shows one or many objects.\n"),
             ("kubectl help rollout undo | tail -1", 0, "  kubectl rollout undo [options]\n"),
             ("help | wc -l", 0, "2\n"),
-            ("foo", 127, "foo: command not found\n"),
+            (
+                "foo",
+                127,
+                "foo: command not found\nhelp tells what this terminal knows, kubectl help what kubectl does\n",
+            ),
+            ("export A=1; echo $A", 0, "export: here a variable lasts as long as the line that sets it\n1\n"),
+            ("echo {1..3} '{1..3}'", 0, "1 2 3 {1..3}\n"),
+            (
+                "for i in {1..2001}; do echo; done",
+                2,
+                "{1..2001}: more than 2000 numbers: Kubestep does not do this\n",
+            ),
+            ("seq 100000 | wc -l", 0, "100000\n"),
+            ("seq 9 1", 0, ""),
+            (
+                "seq -9223372036854775808 9223372036854775807 | wc -l; echo x",
+                1,
+                "seq: more than 100000 numbers in one line: Kubestep does not do this\n",
+            ),
+            (
+                "echo $(seq 1000000000); echo x",
+                1,
+                "seq: more than 100000 numbers in one line: Kubestep does not do this\n",
+            ),
+            (
+                "for i in $(seq 3000); do kubectl version --client; done",
+                1,
+                "for with 3000 words, more than 2000: Kubestep does not do this; nothing of it was run\n",
+            ),
+            (
+                "for i in $(seq 201); do version --client; done | wc -l || echo x",
+                1,
+                "more than 200 commands of kubectl in one line: Kubestep does not do this; `version --client` and what comes after it were not run\n",
+            ),
+            ("for i in $(seq 200); do k version --client; done | grep -c Client", 0, "200\n"),
             ("jq .", 127, "jq: Kubestep does not do this\n"),
             ("cat b.txt", 1, "cat: b.txt: No such file or directory\n"),
             ("sleep 3; echo up", 0, "up\n"),
@@ -500,7 +593,7 @@ mod tests {
             (
                 "for i in {1..100}; do for j in {1..100}; do :; done; done",
                 1,
-                "more than 5000 commands: Kubestep does not do this\n",
+                "more than 2000 commands in one line: Kubestep does not do this; the rest of the line was not run\n",
             ),
             ("", 0, ""),
         ] {
