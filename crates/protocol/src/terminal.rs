@@ -58,7 +58,7 @@ pub struct Entry {
     pub terminal: u8,
     /// The line as typed.
     pub line: String,
-    /// What was printed, at most the last 64 KiB.
+    /// What was printed, at most the last 64 KiB, from the beginning of a line on; before it stands what is missing.
     pub output: Vec<Chunk>,
     /// `None` while it runs.
     pub exit: Option<i32>,

@@ -18,32 +18,70 @@ const MOST: usize = 64 << 10;
 /// What is shown in the place of descriptions that are not here yet.
 const ABSENT: &str = "(Kubernetes' descriptions are on their way)";
 
-/// The output of a program, the last part of it where it is long.
+/// The output of a program, the last part of it where it is long: from the beginning of a line on, after a word about
+/// what is missing.
 pub(super) fn chunks(client: &ClientState, descriptions: Option<&Descriptions>) -> Vec<Chunk> {
     let mut left = MOST;
     let mut out: Vec<Chunk> = vec![];
-    for chunk in client.output.iter().rev() {
-        if left == 0 {
-            break;
+    let mut rest = client.output.iter().rev();
+    while let Some(chunk) = rest.next() {
+        let differs = chunk.text.made().filter(|text| docs::differs(text));
+        // Text with descriptions in it is put together here and has no marks.
+        let described = differs.map(|text| Text::from(docs::shown(text, descriptions, ABSENT)));
+        let whole = described.as_ref().unwrap_or(&chunk.text);
+        // The width of a character more tells whether there is more.
+        let mut text = whole.end(left + 4);
+        let cut = text.len() > left;
+        if cut {
+            text.drain(..line_after(&text, text.len() - left));
         }
-        let (text, marks) = match chunk.text.made() {
-            // Text with descriptions in it is put together here and has no marks.
-            Some(text) if docs::differs(text) => {
-                (Text::from(docs::shown(text, descriptions, ABSENT)).end(left), vec![])
-            }
-            Some(text) => {
-                let end = chunk.text.end(left);
-                let marks = marks(chunk, text.len() - end.len());
-                (end, marks)
-            }
-            None => (chunk.text.end(left), vec![]),
+        let marks = match whole.made() {
+            Some(all) if described.is_none() => marks(chunk, all.len() - text.len()),
+            _ => vec![],
         };
-        left -= text.len();
+        left = left.saturating_sub(text.len());
+        let before = whole.made().map_or("", |all| &all[..all.len() - text.len()]);
+        let known = whole.made().is_some();
         let stream = if chunk.stream == Side::Out { Stream::Out } else { Stream::Err };
         out.push(Chunk { stream, text, marks });
+        if cut {
+            let lines = known.then(|| lines(before)).and_then(|n| Some(n + lines_of(rest)?));
+            out.push(Chunk { stream: Stream::Err, text: missing(lines), marks: vec![] });
+            break;
+        }
     }
     out.reverse();
     out
+}
+
+/// Where the first line begins that is wholly after this place; the place itself, if no line begins there.
+fn line_after(text: &str, mut at: usize) -> usize {
+    while !text.is_char_boundary(at) {
+        at += 1;
+    }
+    if text[..at].ends_with('\n') {
+        return at;
+    }
+    text[at..].find('\n').map_or(at, |end| at + end + 1)
+}
+
+fn lines(text: &str) -> usize {
+    text.bytes().filter(|b| *b == b'\n').count()
+}
+
+/// How many lines stand there; none if that is not known before somebody reads them.
+fn lines_of<'a>(chunks: impl Iterator<Item = &'a kubestep_model::client::Chunk>) -> Option<usize> {
+    chunks.map(|c| c.text.made().filter(|text| !docs::differs(text)).map(lines)).sum()
+}
+
+/// What is said of lines that are not shown.
+fn missing(lines: Option<usize>) -> String {
+    match lines {
+        None => "Earlier lines are not kept.\n".into(),
+        Some(0) => "What stands before this is not kept.\n".into(),
+        Some(1) => "1 line before these is not kept.\n".into(),
+        Some(n) => format!("{n} lines before these are not kept.\n"),
+    }
 }
 
 /// What parts of a text stand for, where its beginning is cut off.
@@ -116,4 +154,23 @@ pub(super) fn entries(session: &mut Session, world: &World) -> Vec<Arc<Entry>> {
     }
     rows.arrange_by_key(|r| r.id);
     rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_cut_begins_with_a_line() {
+        for (text, at, want) in [
+            ("one\ntwo\nthree", 2, "two\nthree"),
+            ("one\ntwo", 4, "two"),
+            ("one\ntwo", 5, "wo"),
+            ("\u{e4}b\n", 1, ""),
+            ("\u{e4}b", 1, "b"),
+            ("a\n", 2, ""),
+        ] {
+            assert_eq!(&text[line_after(text, at)..], want, "{text:?} {at}");
+        }
+    }
 }

@@ -160,3 +160,31 @@ fn a_line_knows_how_the_one_before_ended_in_its_terminal() {
         says(&mut page, "for p in $(kubectl get pods -o name); do kubectl label $p seen=yes; done");
     assert_eq!(text, "pod/asks labeled\npod/web labeled\n");
 }
+
+/// Of a long answer the end is shown, from the beginning of a line on, and how many lines are missing.
+#[test]
+fn a_long_answer_says_what_is_missing() {
+    let mut page = Page::open("empty");
+    page.kubectl("seq 9000; seq 20001 40000");
+    let (text, code) = page.terminal();
+    let (told, rest) = text.split_once('\n').unwrap();
+    let missing =
+        told.strip_suffix(" lines before these are not kept.").and_then(|n| n.parse::<usize>().ok());
+    let first = rest.lines().next().and_then(|n| n.parse::<usize>().ok());
+    assert_eq!((code, missing.unwrap() + rest.lines().count()), (Some(0), 29_000), "{told}");
+    assert_eq!(first, Some(missing.unwrap() - 9_000 + 20_001), "{told}");
+    assert!(rest.len() <= 64 << 10 && rest.len() + 6 > 64 << 10, "{}", rest.len());
+    page.kubectl("seq 3");
+    assert_eq!(page.terminal(), ("1\n2\n3\n".into(), Some(0)));
+}
+
+/// So many commands of one line as may run are done in a moment, and the line says where it ends.
+#[test]
+fn a_loop_ends_where_it_is_too_long() {
+    let mut page = Page::open("empty");
+    page.kubectl("for i in $(seq 1000); do kubectl get pods; done");
+    let (text, code) = page.terminal();
+    let last = "more than 200 commands of kubectl in one line: Kubestep does not do this; `kubectl get pods` and what comes after it were not run\n";
+    assert_eq!((text.matches("No resources found").count(), code), (200, Some(1)));
+    assert!(text.ends_with(last), "{text}");
+}
