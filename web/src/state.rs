@@ -33,7 +33,7 @@ pub use lesson::{CourseEntry, LessonMsg, Progress};
 pub use msg::{Effect, FileMsg, Msg, TermMsg, TimeMsg};
 pub use prefs::{Prefs, StoredDraft};
 pub use run::StoredRun;
-pub use terminal::ends;
+pub use terminal::{TERMINALS, ends};
 pub use time::Speed;
 
 /// How the simulator is.

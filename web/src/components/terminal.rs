@@ -9,7 +9,7 @@ use web_sys::{ClipboardEvent, Element, HtmlInputElement};
 use yew::prelude::*;
 
 use super::output::Output;
-use crate::state::{Msg, TermMsg, ends};
+use crate::state::{Msg, TERMINALS, TermMsg, ends};
 use crate::store::{Send, on, use_send};
 use crate::words::{t, tf, w};
 
@@ -41,6 +41,9 @@ pub(crate) fn Terminal(props: &Props) -> Html {
             }
         });
     }
+    use_effect_with((shown, props.terminals.len()), |_| {
+        crate::browser::in_sight(".dock-head [aria-selected=true]");
+    });
     let term = |m: TermMsg| Msg::Term(m);
     let oninput = {
         let send = send.clone();
@@ -86,6 +89,7 @@ fn terminals(props: &Props, send: &Send) -> Html {
     let Props { terminals, shown, .. } = props;
     let term = |m: TermMsg| Msg::Term(m);
     let several = terminals.len() > 1;
+    let full = terminals.len() >= usize::from(TERMINALS);
     let tab = |at: &u8| {
         let chosen = at == shown;
         html! {
@@ -97,7 +101,7 @@ fn terminals(props: &Props, send: &Send) -> Html {
         <>
         if several { <div class="tabs" role="tablist" aria-label={t("Terminals")} onkeydown={walk(props, send)}>{ for terminals.iter().map(tab) }</div> }
         if several { <button class="btn btn-bare btn-s" aria-label={t("Close this terminal")} title={t("Close this terminal")} onclick={on(send, term(TermMsg::Close))}>{"×"}</button> }
-        <button class="btn btn-bare btn-s" aria-label={t("New terminal")} title={t("New terminal")} onclick={on(send, term(TermMsg::New))}>{"+"}</button>
+        <button class="btn btn-bare btn-s" aria-label={t("New terminal")} disabled={full} title={if full { t("Nine terminals at most") } else { t("New terminal") }} onclick={on(send, term(TermMsg::New))}>{"+"}</button>
         </>
     }
 }

@@ -9,7 +9,7 @@ use super::{Effect, State, TermMsg};
 /// The line that ends a terminal. It is recorded like every other, so Back opens the terminal again.
 const EXIT: &str = "exit";
 /// So many terminals, at most: one for each digit.
-const TERMINALS: u8 = 9;
+pub const TERMINALS: u8 = 9;
 /// How many lines the history keeps.
 const HISTORY: usize = 200;
 
@@ -222,29 +222,21 @@ pub fn ends(entry: &Entry) -> bool {
     entry.line == EXIT
 }
 
-/// What the shell answers for itself, be it that there is no such thing; `help` alone is the terminal's own.
-const SHELL: &str = concat!(
-    "|:|alias|awk|bash|break|case|cat|cd|clear|continue|curl|cut|declare|docker|echo|egrep|",
-    "env|exit|export|false|for|function|gitops|grep|head|helm|help|history|if|jq|less|ls|more|",
-    "nano|order|pwd|python3|read|sed|seq|sh|sleep|sort|ssh|statefile|sudo|tail|tee|test|time|",
-    "tr|true|type|uniq|unset|until|vi|vim|watch|wc|wget|which|while|xargs|yq|",
+/// The commands of kubectl. What begins with another word is left to the shell, which says so if there is no such thing.
+const KUBECTL: &str = concat!(
+    "|alpha|annotate|api-resources|api-versions|apply|attach|auth|autoscale|certificate|",
+    "cluster-info|completion|config|cordon|cp|create|debug|delete|describe|diff|drain|edit|events|",
+    "exec|explain|expose|get|help|k|kubectl|kuberc|kustomize|label|logs|options|patch|plugin|",
+    "port-forward|proxy|replace|rollout|run|scale|set|taint|top|uncordon|version|wait|",
 );
-
-fn is_put_together(word: &str) -> bool {
-    word.starts_with(['$', '`', '(', '{', '[', '!']) || !word.starts_with('-') && word.contains('=')
-}
 
 /// The word `kubectl` may be left out, or typed twice because the prompt seemed to hold it.
 fn full_line(input: &str) -> String {
     let mut rest = input.trim();
-    let mut words = rest.split_whitespace();
-    match (words.next(), words.next()) {
-        // `help get` is meant for kubectl.
-        (Some("help"), Some(_)) => {}
-        (Some(first), _) if SHELL.contains(&format!("|{first}|")) => return rest.into(),
-        // A variable is given a value, or something is put together from what others print.
-        (Some(first), _) if is_put_together(first) => return rest.into(),
-        _ => {}
+    let first = rest.split_whitespace().next().unwrap_or_default();
+    // `help` alone is the terminal's own, and a flag stands before a command of kubectl.
+    if rest == "help" || !first.starts_with('-') && !KUBECTL.contains(&format!("|{first}|")) {
+        return rest.into();
     }
     while let Some(inner) = rest.strip_prefix("kubectl").filter(|r| r.is_empty() || r.starts_with(' ')) {
         rest = inner.trim_start();
@@ -360,7 +352,12 @@ mod tests {
             ("kubectl help", "kubectl help"),
             ("watch kubectl get po", "watch kubectl get po"),
             ("cat web.yaml | wc -l", "cat web.yaml | wc -l"),
-            ("kubectlx", "kubectl kubectlx"),
+            ("kubectlx", "kubectlx"),
+            ("asdf", "asdf"),
+            ("true", "true"),
+            ("a|b", "a|b"),
+            ("-n shop get pods", "kubectl -n shop get pods"),
+            ("exec web -- ls", "kubectl exec web -- ls"),
             ("for i in 1 2; do get pods; done", "for i in 1 2; do get pods; done"),
             ("POD=$(kubectl get pods -o name)", "POD=$(kubectl get pods -o name)"),
             ("$(echo kubectl) get pods", "$(echo kubectl) get pods"),
