@@ -145,7 +145,9 @@ fn replica_set(world: &World, object: &Object, set: &ReplicaSet) -> Next {
 
 /// Of pods that are not where they are to be: one that stalls says more than one that is under way; of those, the oldest.
 pub(crate) fn worst<'a>(world: &World, pods: &[&'a Pod]) -> Option<&'a Pod> {
-    let open = |p: &&Pod| crate::gap::is_open(p) && !p.metadata.is_terminating();
+    // One that failed is at its end: another was made, or will be.
+    let ended = |p: &Pod| p.metadata.is_terminating() || p.status.phase == "Failed";
+    let open = |p: &&Pod| crate::gap::is_open(p) && !ended(p);
     let key = |p: &&Pod| (of_pod(world, p).stalls(), std::cmp::Reverse(p.metadata.creation_timestamp));
     pods.iter().copied().filter(open).max_by_key(key)
 }

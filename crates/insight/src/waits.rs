@@ -21,6 +21,10 @@ pub(crate) fn of_pod(world: &World, pod: &Pod) -> Blocker {
     if pod.spec.node_name.is_empty() {
         return unscheduled(world, pod);
     }
+    // An owner makes another; nothing brings this one back.
+    if pod.status.phase == "Failed" {
+        return Blocker::NoLoop;
+    }
     if node_is_silent(world, pod) {
         return Blocker::NodeSilent { node: pod.spec.node_name.to_string() };
     }

@@ -271,6 +271,10 @@ fn a_binding_in_flight_gives_a_node_more_than_it_has() {
     assert_eq!([on_it(&mut page, "early"), on_it(&mut page, "urgent")], ["/", "node-1/"]);
     seconds(&mut page, 10);
     assert_eq!([on_it(&mut page, "early"), on_it(&mut page, "urgent")], ["node-1/OutOfcpu", "node-1/"]);
+    assert_eq!(page.send(Command::UntilCalm), kubestep_protocol::Stop::Calm(VerdictKind::Stalled));
+    let why = why_of(&mut page, "Pod", "early");
+    let [source, text, _] = quoted(&page, &why).expect("it says so");
+    assert!(source.ends_with("· status.message") && text.starts_with("OutOfcpu: "), "{source}, {text}");
 }
 
 /// A scheduler that begins anew asks once more, as upstream's does; who was asked goes once.
