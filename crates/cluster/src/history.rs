@@ -73,9 +73,9 @@ pub struct History {
     filled: VecDeque<(usize, usize)>,
 }
 
-/// Every so many steps the world is kept; those between are made again when they are looked at. A world that is kept
-/// makes all that is written after it a copy first.
-const SPARSE: usize = 16;
+/// So many records after a kept world the next one is kept; the steps between are made again when they are looked at. A
+/// world that is kept makes all that is written after it a copy first.
+const SPARSE: RecordId = 48;
 /// How many moments keep their world before the oldest are thinned out.
 const KEPT: usize = 10_000;
 /// Of the old ones, every so many steps keep theirs.
@@ -345,7 +345,9 @@ impl History {
 
     fn push_moment(&mut self) {
         let b = self.current_mut();
-        let kept = b.moments.len().is_multiple_of(SPARSE);
+        let last = b.moments.iter().rev().find(|m| m.world.is_some()).map_or(0, |m| m.next_record);
+        let far = b.live.next_record().saturating_sub(last) >= SPARSE;
+        let kept = far || b.moments.len().is_multiple_of(EVERY);
         let moment = Moment {
             next_record: b.live.next_record(),
             at: b.live.now(),
