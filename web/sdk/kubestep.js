@@ -97,7 +97,7 @@ function sourceOf(source) {
 
 /** Why a source can give no figure; empty where it may. */
 function fault(source, site) {
-  if (!Object.values(source).some((value) => String(value).trim())) return "There is nothing to show: it needs a link, a lesson, a scenario or a manifest.";
+  if (!Object.keys(source).length) return "There is nothing to show: it needs a link, a lesson, a scenario or a manifest.";
   if (source.link === undefined || /^#?1/.test(source.link)) return "";
   const url = URL.canParse(source.link, site) ? new URL(source.link, site) : null;
   const holds = url && /^https?:/.test(url.protocol) && (url.hash.length > 1 || url.searchParams.get("lesson"));
@@ -486,6 +486,7 @@ function inside(element) {
   const lines = (element.querySelector("script, template, pre, code")?.textContent ?? element.textContent ?? "").split("\n");
   while (lines.length && !lines[0].trim()) lines.shift();
   while (lines.length && !lines.at(-1).trim()) lines.pop();
+  if (!lines.length) return {};
   const margin = Math.min(...lines.filter((l) => l.trim()).map((l) => l.match(/^ */)[0].length));
   return { yaml: lines.map((l) => l.slice(margin)).join("\n") + "\n" };
 }

@@ -81,7 +81,6 @@ const BAD = {
   "a link that is none": [{ link: "#1thisisnolink" }, /missing|not whole|no link|characters/],
   "a link that is a program": [{ link: "javascript:alert(1)" }, /no link to a moment/],
   "a link to nowhere": [{ link: "https://kubestep.example/" }, /no link to a moment/],
-  "an element with nothing in it": [{ yaml: "\n" }, /nothing to show/],
   "nothing at all": [{}, /nothing to show/],
   "a draft whose block has no end": [{ draft: LESSON.replace("```\n\n## Afterwards", "\n\n## Afterwards") }, /no end/],
   "a lesson at an address that is empty": [{ lesson: "/nothing-here.md" }, /404/],
