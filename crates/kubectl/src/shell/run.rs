@@ -40,6 +40,9 @@ const MOST_CALLS: u32 = 200;
 /// So many numbers does seq print in one line.
 const MOST_NUMBERS: u64 = 100_000;
 
+/// So many bytes do variables and outputs put into the words of one line.
+const MOST_PUT: usize = 4 << 20;
+
 /// What a line knows while it runs.
 #[derive(Debug, Default)]
 struct Env {
@@ -52,6 +55,8 @@ struct Env {
     calls: u32,
     /// How many numbers were printed.
     numbers: u64,
+    /// How many bytes were put into its words.
+    put: usize,
     /// It was left.
     left: bool,
     /// It was left because it is too long: nothing of it is run any more, wherever it stands.
@@ -266,7 +271,10 @@ fn filling(kc: &mut Kc<'_>, env: &mut Env, fills: &Fills) -> Flow<Result<String,
                     "${name} is not set: here a variable lives in the line that sets it ({name}=…; echo ${name}), and in single quotes it is left to the container\n"
                 )
             };
-            return Ok(env.variables.get(name).cloned().ok_or_else(why));
+            return Ok(match env.variables.get(name).cloned() {
+                Some(value) => put(kc, env, value),
+                None => Err(why()),
+            });
         }
         Fills::Output(script) => script,
     };
@@ -277,6 +285,7 @@ fn filling(kc: &mut Kc<'_>, env: &mut Env, fills: &Fills) -> Flow<Result<String,
     let text = kc.take(mark);
     let code = ended(flow)?;
     (env.code, env.ran, env.calls, env.numbers) = (code, inner.ran, inner.calls, inner.numbers);
+    env.put = inner.put;
     if inner.full {
         (env.left, env.full) = (true, true);
         return Ok(Err(String::new()));
@@ -284,7 +293,17 @@ fn filling(kc: &mut Kc<'_>, env: &mut Env, fills: &Fills) -> Flow<Result<String,
     if docs::waits(&text) {
         return Ok(Err("kubectl explain within a command: Kubestep does not do this\n".to_owned()));
     }
-    Ok(Ok(text.trim_end_matches('\n').to_owned()))
+    Ok(put(kc, env, text.trim_end_matches('\n').to_owned()))
+}
+
+/// A filling that the line still has room for. Errors: it was left, as it has become too long.
+fn put(kc: &mut Kc<'_>, env: &mut Env, filling: String) -> Result<String, String> {
+    env.put = env.put.saturating_add(filling.len());
+    if env.put > MOST_PUT {
+        too_much(kc, env, "more than 4 MiB in the words of one line", "; the rest of the line was not run");
+        return Err(String::new());
+    }
+    Ok(filling)
 }
 
 /// The name and the value of `NAME=VALUE`.
@@ -549,6 +568,11 @@ mod tests {
             ),
             ("seq 100000 | wc -l", 0, "100000\n"),
             ("seq 9 1", 0, ""),
+            (
+                "A=0123456789; for i in {1..60}; do A=$A$A; done; echo x",
+                1,
+                "more than 4 MiB in the words of one line: Kubestep does not do this; the rest of the line was not run\n",
+            ),
             (
                 "seq -9223372036854775808 9223372036854775807 | wc -l; echo x",
                 1,
