@@ -132,7 +132,7 @@ fn kept_worlds_can_be_dropped() {
     for seed in [1, 4, 6] {
         let mut history = story(seed);
         let before = hashes(&history, 9);
-        assert!(history.kept() > before.len());
+        assert!(history.kept() > 1);
         history.drop_worlds();
         assert_eq!(history.kept(), 0);
         assert_eq!(hashes(&history, 9), before, "seed {seed}");
