@@ -284,8 +284,8 @@ fn filling(kc: &mut Kc<'_>, env: &mut Env, fills: &Fills) -> Flow<Result<String,
     let flow = lines(kc, &mut inner, script);
     let text = kc.take(mark);
     let code = ended(flow)?;
-    (env.code, env.ran, env.calls, env.numbers) = (code, inner.ran, inner.calls, inner.numbers);
-    env.put = inner.put;
+    (env.ran, env.calls, env.numbers, env.put) = (inner.ran, inner.calls, inner.numbers, inner.put);
+    env.code = code;
     if inner.full {
         (env.left, env.full) = (true, true);
         return Ok(Err(String::new()));
@@ -494,7 +494,7 @@ fn watch(kc: &mut Kc<'_>, env: &mut Env, args: &[String]) -> Flow<i32> {
     let mut before: Vec<Chunk> = Vec::new();
     loop {
         kc.out(title.clone());
-        (env.ran, env.calls, env.numbers) = (0, 0, 0);
+        (env.ran, env.calls, env.numbers, env.put) = (0, 0, 0, 0);
         if let Err(waiting) = lines(kc, env, &script) {
             // Until the new picture is whole, the old one stays.
             if !before.is_empty() {
