@@ -56,6 +56,9 @@ pub enum What {
     Woke { controller: &'static str },
 }
 
+/// The code of a request that did not arrive.
+pub const NOT_SERVED: u16 = 0;
+
 /// The record of one step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
@@ -74,10 +77,18 @@ pub struct Record {
 }
 
 impl Record {
-    /// Whether people count it as a step: something visible changed, or a person acted. Leases are background.
+    /// Whether people count it as a step: something visible changed, or a person acted, or a write did not arrive. Leases
+    /// are background.
     pub fn visible(&self) -> bool {
         self.changes.iter().any(|c| c.key.kind != Kind::Lease)
+            || self.is_lost_write()
             || matches!(&self.what, What::Act { text } if !text.is_empty())
             || matches!(&self.what, What::Runtime { reports, .. } if !reports.is_empty())
+    }
+
+    /// Whether somebody asked for a change, and the API server never heard of it. Nobody waits for events.
+    fn is_lost_write(&self) -> bool {
+        matches!(&self.what, What::Served { verb, key, code: NOT_SERVED, .. }
+            if !["get", "list"].contains(verb) && ![Kind::Lease, Kind::Event].contains(&key.kind))
     }
 }

@@ -349,10 +349,11 @@ impl Session {
         Some(id)
     }
 
-    /// The step in which a record was made, on the current branch.
+    /// The step in which a record was made, on the current branch. What happened after the last step belongs to none yet: that
+    /// step is the nearest.
     pub(crate) fn step_of(&self, record: u64) -> usize {
         let moments = &self.history.branches()[self.history.branch()].moments;
-        moments.partition_point(|m| m.next_record <= record)
+        moments.partition_point(|m| m.next_record <= record).min(moments.len() - 1)
     }
 
     /// An object of the world that is looked at.

@@ -331,7 +331,7 @@ pub struct AuditRow {
     pub step: u32,
     /// What was asked: `patch`, `update status`.
     pub verb: String,
-    /// The answer's code: 200, 409.
+    /// The answer's code: 200, 409; 0 where the request did not arrive.
     pub code: u32,
     /// What came of it: the refusal's words, "revision 409", "nothing changed".
     pub words: String,

@@ -15,9 +15,10 @@ pub(crate) fn audit(rows: &[AuditRow], zero: At, send: &Send) -> Html {
         return html! { <p class="silence">{w("Nobody has asked for anything about this object.")}</p> };
     }
     let row = |r: &AuditRow| {
+        let served = (200..400).contains(&r.code);
         html! {
             <li>
-                <span class={classes!((r.code >= 400).then_some("type-w"))}>{format!("{} {}", r.code, if r.code < 400 { "ok" } else { "no" })}</span>
+                <span class={classes!((!served).then_some("type-w"))}>{code(r.code)}</span>
                 <b>{ who(r.who) }{" "}{r.agent.clone()}{": "}{r.verb.clone()}</b><span class="n">{when(r.at, zero)}</span>
                 <span class="said">{ws(&r.words)}{" "}{ step_link(r.step, send) }</span>
             </li>
@@ -28,5 +29,14 @@ pub(crate) fn audit(rows: &[AuditRow], zero: At, send: &Send) -> Html {
         <p class="label" style="margin-bottom:6px">{w("Every request about this object, newest first: another record than the object itself.")}</p>
         <ul class="events" aria-label={t("Audit")}>{ for rows.iter().map(row) }</ul>
         </>
+    }
+}
+
+/// The answer's code; a request that did not arrive has none.
+fn code(code: u32) -> String {
+    match code {
+        0 => t("lost").into(),
+        200..400 => format!("{code} ok"),
+        _ => format!("{code} no"),
     }
 }

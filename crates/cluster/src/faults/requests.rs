@@ -1,6 +1,6 @@
 //! What may become of a request on its way, and of an image's.
 
-use crate::{Asker, Mood, ProcessId, World};
+use crate::{Asker, Mood, ProcessId, World, record::NOT_SERVED};
 use kubestep_model::{Reason, Reply, Request, Status, Subresource, Verb};
 use std::time::Duration;
 
@@ -49,14 +49,14 @@ pub(super) fn sentence_of(mood: Mood) -> String {
 
 pub(crate) fn timed_out() -> Status {
     Status::new(
-        0,
+        NOT_SERVED,
         Reason::Timeout,
         "net/http: request canceled (Client.Timeout exceeded while awaiting headers)",
     )
 }
 
 pub(crate) fn refused() -> Status {
-    Status::new(0, Reason::Timeout, "dial tcp 127.0.0.1:6443: connect: connection refused")
+    Status::new(NOT_SERVED, Reason::Timeout, "dial tcp 127.0.0.1:6443: connect: connection refused")
 }
 
 impl World {

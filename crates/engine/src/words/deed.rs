@@ -2,7 +2,7 @@
 
 use super::{tail, who};
 use crate::session::{Session, object_ref};
-use kubestep_cluster::{Act, ChangeKind, NodeAct, Record, What};
+use kubestep_cluster::{Act, ChangeKind, NOT_SERVED, NodeAct, Record, What};
 use kubestep_model::{Deployment, Event, Key, Kind, Object, Pod, ReplicaSet};
 use kubestep_protocol::{Rich, Sentence, Span, Who};
 use std::{sync::Arc, time::Duration};
@@ -199,6 +199,12 @@ fn served(
     let who = subject(agent);
     if let Some(message) = message {
         let asked = if sub.is_empty() { format!("{verb} ") } else { format!("{verb} {sub} of ") };
+        if code == NOT_SERVED {
+            return Rich::words(format!("{who} asked to {asked}"))
+                .then(name(key))
+                .then(Span::Words(". The request did not arrive: ".into()))
+                .then(Span::Code(message.into()));
+        }
         return Rich::words(format!(
             "The API server refused {} to {asked}",
             who.replacen("The", "the", 1).replacen("You", "you", 1)

@@ -105,6 +105,27 @@ fn the_audit_tells_who_asked_and_what_he_was_told() {
     assert!(audit(&mut page, "Deployment", "checkout").len() <= rows.len());
 }
 
+#[test]
+fn a_request_that_does_not_arrive_is_a_step_and_says_so() {
+    let mut page = applied();
+    page.send(Command::UntilCalm);
+    page.kubectl("kubectl scale deployment checkout --replicas=5");
+    page.send(Command::Fault { id: "api:away".into(), on: true });
+    let begun = page.frame().head.now;
+    for _ in 0..5 {
+        page.step();
+    }
+    assert!(page.sentence().contains("did not arrive"), "{}", page.sentence());
+    assert!(page.frame().head.now.0 - begun.0 < 120_000, "{begun:?} {:?}", page.frame().head.now);
+    let last = page.frame().head.last;
+    let set =
+        page.frame().rows.iter().find(|r| r.object.kind == "ReplicaSet").expect("a set").object.name.clone();
+    let rows = audit(&mut page, "ReplicaSet", &set);
+    let lost: Vec<&AuditRow> = rows.iter().filter(|r| r.code == 0).collect();
+    assert!(lost.iter().any(|r| r.words.contains("connection refused")), "{rows:#?}");
+    assert!(rows.iter().all(|r| r.step <= last), "{last} {rows:#?}");
+}
+
 fn sent(page: &mut Page) -> String {
     assert_eq!(page.send(Command::Send(object("Service", "checkout"))), Stop::Finished);
     let said = page.told();
