@@ -9,7 +9,8 @@ use collect::Collector;
 use draws::Draws;
 use kubestep_kubectl::docs;
 use kubestep_lessons::{
-    player::{Pace, PacedLine, Player},
+    pace::{Pace, PacedLine},
+    player::Player,
     script::Script,
 };
 use kubestep_model::{Instant, schema::Descriptions};

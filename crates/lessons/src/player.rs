@@ -1,7 +1,9 @@
 //! Plays a session script in a world, with or without the pace of a recording.
 
-use crate::faults::fault;
+use crate::lines::{span, substituted};
+use crate::pace::{Done, Pace};
 use crate::script::{Script, ScriptAct, ScriptStep};
+use crate::stage::acts;
 use kubestep_cluster::{Act, ClientId, Latencies, NodeAct, Record, Settings, Start, Step, World};
 use kubestep_insight::Gaps;
 use kubestep_kubectl::{Kubectl, Shell};
@@ -17,40 +19,6 @@ const SETTLE_POLL: Duration = Duration::from_millis(100);
 const APART: Duration = Duration::from_millis(40);
 /// The longest that a `settle`, or one command, may take.
 const LIMIT: Duration = Duration::from_secs(15 * 60);
-
-/// What became of one step or one kubectl line.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[allow(missing_docs)]
-pub struct Done {
-    pub step: usize,
-    pub at: Duration,
-    pub took: Duration,
-    pub command: String,
-    /// Exit code, standard output and standard error of a kubectl line.
-    pub output: Option<(i32, String, String)>,
-    pub matched: Option<bool>,
-    pub note: Option<String>,
-}
-
-/// How a recording went in time.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Pace {
-    /// The session's first moment, if the recording says which it was.
-    pub first: Option<Instant>,
-    /// Its lines, in the order of their records.
-    pub lines: Vec<PacedLine>,
-    /// The nodes that pods were bound to, one after the other: by the pod's name, or by what its name was drawn from.
-    pub nodes: BTreeMap<String, Vec<String>>,
-}
-
-/// When one line of a recording began, how long it took, and what it said.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[allow(missing_docs)]
-pub struct PacedLine {
-    pub at: Duration,
-    pub took: Duration,
-    pub command: String,
-}
 
 /// Sees every step of the world while a script is played.
 pub trait Observer {
@@ -352,53 +320,15 @@ impl<'a, O: Observer> Player<'a, O> {
                 Arc::make_mut(&mut self.files).extend(files.clone());
                 format!("files {}", files.keys().cloned().collect::<Vec<_>>().join(" "))
             }
-            ScriptAct::Images(images) => {
-                for (name, image) in images {
-                    self.act(Act::Image { name: name.clone(), image: Some(image.clone()) });
-                }
-                format!("image {}", images.iter().map(|(n, _)| n.as_str()).collect::<Vec<_>>().join(" "))
-            }
-            ScriptAct::Node { act, text } => {
-                self.act(Act::Node(act.clone()));
-                format!("node {text}")
-            }
-            ScriptAct::Probe { pods, container, live, ready, started, text } => {
-                let (pods, container) = (pods.clone().into(), container.clone());
-                self.act(Act::Probe { pods, container, live: *live, ready: *ready, started: *started });
-                format!("probe {text}")
-            }
-            ScriptAct::Exit { pods, container, code, oom, text } => {
-                self.act(Act::Exit {
-                    pods: pods.clone().into(),
-                    container: container.clone(),
-                    code: *code,
-                    oom: *oom,
-                });
-                format!("exit {text}")
-            }
-            ScriptAct::Load { load, text } => {
-                self.act(Act::Load(load.clone()));
-                format!("load {text}")
-            }
-            ScriptAct::Fault { id, on } => {
-                self.act(fault(id, *on));
-                format!("{} {id}", if *on { "fault" } else { "heal" })
-            }
             ScriptAct::Program(line) => {
                 let program = Arc::new(Shell::new(line, self.files.clone(), "default"));
                 self.act(Act::Run { terminal: 1, program, exclusive: false });
                 line.clone()
             }
-            ScriptAct::WhatIf(on) => {
-                self.act(Act::WhatIf { selector_check: !on });
-                format!("whatIf {on}")
+            act => {
+                acts(act).into_iter().for_each(|(act, _)| self.act(act));
+                told(act)
             }
-            ScriptAct::Kubectl(_)
-            | ScriptAct::Until { .. }
-            | ScriptAct::Await { .. }
-            | ScriptAct::Wait(_)
-            | ScriptAct::Settle(_)
-            | ScriptAct::Parallel(_) => String::new(),
         }
     }
 
@@ -510,26 +440,26 @@ impl<'a, O: Observer> Player<'a, O> {
 
     /// `$(…)` in a line stands for the first word that another kubectl line prints.
     fn substitute(&mut self, line: &str) -> String {
-        let mut line = line.trim().strip_prefix("kubectl ").unwrap_or(line.trim()).to_string();
-        while let Some((start, end)) = innermost(&line) {
-            let client = self.run(&line[start + 2..end]);
+        substituted(line, &mut |inner| {
+            let client = self.run(inner);
             while !self.ended(client) && self.advance() {}
-            let word = self
-                .output(client)
-                .and_then(|(_, out, _)| out.split_whitespace().next().map(String::from))
-                .unwrap_or_default();
-            line.replace_range(start..=end, &word);
-        }
-        line
+            self.output(client).map(|(_, out, _)| out).unwrap_or_default()
+        })
     }
 }
 
-fn innermost(line: &str) -> Option<(usize, usize)> {
-    let end =
-        line.match_indices(')').find_map(|(end, _)| line[..end].rfind("$(").map(|start| (start, end)))?;
-    Some(end)
-}
-
-fn span(seconds: f64) -> Duration {
-    Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or_default()
+/// An act's line in the recording.
+fn told(act: &ScriptAct) -> String {
+    match act {
+        ScriptAct::Images(images) => {
+            format!("image {}", images.iter().map(|(n, _)| n.as_str()).collect::<Vec<_>>().join(" "))
+        }
+        ScriptAct::Node { text, .. } => format!("node {text}"),
+        ScriptAct::Probe { text, .. } => format!("probe {text}"),
+        ScriptAct::Exit { text, .. } => format!("exit {text}"),
+        ScriptAct::Load { text, .. } => format!("load {text}"),
+        ScriptAct::Fault { id, on } => format!("{} {id}", if *on { "fault" } else { "heal" }),
+        ScriptAct::WhatIf(on) => format!("whatIf {on}"),
+        _ => String::new(),
+    }
 }

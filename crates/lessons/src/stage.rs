@@ -3,6 +3,7 @@
 use crate::{
     ask::ask,
     faults::fault,
+    lines::{span, substituted},
     script::{ScriptAct, ScriptStep},
 };
 use kubestep_cluster::{Act, Record, World};
@@ -200,15 +201,7 @@ fn run_program(stage: &mut dyn Stage, line: String, files: &Files, terminal: u32
 
 /// `$(…)` in a line stands for the first word that another kubectl line prints.
 fn substitute(world: &World, line: &str) -> String {
-    let mut line = line.trim().strip_prefix("kubectl ").unwrap_or(line.trim()).to_string();
-    while let Some((start, end)) =
-        line.match_indices(')').find_map(|(end, _)| line[..end].rfind("$(").map(|start| (start, end)))
-    {
-        let inner = line[start + 2..end].trim();
-        let text = ask(world, &format!("kubectl {inner}"), Files::new()).text(Stream::Out);
-        line.replace_range(start..=end, text.split_whitespace().next().unwrap_or_default());
-    }
-    line
+    substituted(line, &mut |inner| ask(world, &format!("kubectl {inner}"), Files::new()).text(Stream::Out))
 }
 
 /// Whether the last command ended as it is meant to; one that waits has not ended.
@@ -274,10 +267,6 @@ pub fn calm(stage: &mut dyn Stage) {
         Kind::Stalled => !idle(s.world()),
         Kind::Converging => true,
     });
-}
-
-fn span(seconds: f64) -> Duration {
-    Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or_default()
 }
 
 /// A stage without a page: a world, its gaps, and somebody who looks on.

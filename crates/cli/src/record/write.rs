@@ -2,7 +2,7 @@
 
 use super::{collect::Collector, collect::skipped, normalise::Normaliser};
 use kubestep_cluster::{Audit, LogEntry, World};
-use kubestep_lessons::{player::Done, script::Script};
+use kubestep_lessons::{pace::Done, script::Script};
 use kubestep_model::{Event, Instant, Key, Kind, Object};
 use serde_json::{Map, Value, json};
 use std::{
