@@ -4,7 +4,7 @@ use crate::{Asker, Latencies, Step, What, World, world::Trace};
 use kubestep_apiserver::{Actor, LogEntry, add_owners};
 use kubestep_model::{
     Instant, Kind, Reply,
-    client::{Chunk, Client, ClientAsk, ClientProgress, ClientTold, ClientTurn, WatchEvent},
+    client::{Chunk, Client, ClientAsk, ClientProgress, ClientTold, ClientTurn, Rest, WatchEvent},
     defined::DEFINITION,
 };
 use std::sync::Arc;
@@ -34,6 +34,8 @@ pub struct ClientState {
     pub told: Arc<Vec<ClientTurn>>,
     /// What it printed since its start.
     pub output: Arc<Vec<Chunk>>,
+    /// What is left of it since then, with its place in what it was told and in its output.
+    pub rest: Option<Rest>,
     /// What it waits for.
     pub waiting: Option<ClientAsk>,
     /// Its exit code and when it ended.
@@ -62,6 +64,7 @@ impl World {
             before: Arc::default(),
             told: Arc::default(),
             output: Arc::default(),
+            rest: None,
             waiting: None,
             ended: None,
         };
@@ -149,6 +152,7 @@ impl World {
             let from = c.output.len().saturating_sub(MOST_KEPT);
             c.before = Arc::new(c.output[from..].to_vec());
             c.told = Arc::default();
+            c.rest = None;
             c.waiting = None;
             c.begun = now;
         });
@@ -156,10 +160,22 @@ impl World {
 
     fn run_client(&mut self, id: ClientId, trace: &mut Trace) -> What {
         let Some(client) = self.clients.get(&id).cloned() else { return What::Act { text: String::new() } };
-        let ClientProgress { output, next } = client.program.run(client.begun, &client.told);
+        let (program, at, turns, stands) = match &client.rest {
+            Some(rest) => (&rest.program, rest.at, rest.turns, client.output.get(..rest.printed)),
+            None => (&client.program, client.begun, 0, client.before.get(..)),
+        };
+        let (told, stands) = (client.told.get(turns..).unwrap_or_default(), stands.unwrap_or_default());
+        let ClientProgress { output, next, rest } = program.run(at, told);
         let now = self.now;
-        let output = if client.before.is_empty() { output } else { [&client.before[..], &output].concat() };
-        self.with_client(id, |c| c.output = Arc::new(output));
+        let before = stands.len();
+        let output = if before == 0 { output } else { [stands, &output].concat() };
+        self.with_client(id, |c| {
+            c.output = Arc::new(output);
+            if let Some(rest) = rest {
+                let (turns, printed) = (turns + rest.turns, before + rest.printed);
+                c.rest = Some(Rest { turns, printed, ..rest });
+            }
+        });
         match next {
             Ok(exit) => {
                 self.release(id);

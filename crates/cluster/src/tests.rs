@@ -38,7 +38,7 @@ struct Requests(Vec<Request>);
 impl Client for Requests {
     fn run(&self, _: Instant, told: &[ClientTurn]) -> ClientProgress {
         let next = self.0.get(told.len()).map_or(Ok(0), |r| Err(ClientAsk::Api(r.clone())));
-        ClientProgress { output: vec![], next }
+        ClientProgress { output: vec![], next, rest: None }
     }
     fn line(&self) -> String {
         "requests".into()

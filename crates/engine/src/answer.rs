@@ -8,7 +8,7 @@ use crate::{
     refused,
     run::{Goal, Run},
     scenarios, send,
-    session::Session,
+    session::{COMMAND_STEPS, Session},
     words,
 };
 use kubestep_lessons::question::Question;
@@ -19,6 +19,8 @@ use kubestep_protocol::{
 };
 use std::{sync::Arc, time::Duration};
 
+/// So many steps of a typed line come before the first picture.
+const LINE_STEPS: u32 = 400;
 const NO_BRANCH: &str = "There is no such timeline.";
 /// Longest text that is looked at while a person types.
 const MOST_CHECKED: usize = act::MOST_TEXT;
@@ -60,6 +62,10 @@ impl Engine {
                 }
                 None => {
                     let stop = self.at_once(&command, out);
+                    if let Some(run) = self.rest_of_line(&command) {
+                        self.run = Some((id, run));
+                        return;
+                    }
                     if self.behind && self.run.is_none() {
                         self.picture(out);
                     }
@@ -100,6 +106,12 @@ impl Engine {
         };
         out.push(Update::Notice(Notice { words, warns: false }));
         out.push(done(id, Stop::Finished, 0));
+    }
+
+    /// What is left of a line of many commands is a run: others are heard between its slices, Ctrl-C among them.
+    fn rest_of_line(&self, command: &Command) -> Option<Run> {
+        let session = self.session.as_ref().filter(|s| s.history.live().is_exclusive())?;
+        matches!(command, Command::Kubectl { .. }).then(|| Run::new(Goal::Line, session))
     }
 
     fn goal(&self, command: &Command) -> Option<Goal> {
@@ -356,7 +368,8 @@ impl Engine {
             return Stop::Finished;
         }
         let deed = act::act_of(session, &saved);
-        let client = session.command(deed, saved);
+        let typed = matches!(command, Command::Kubectl { .. });
+        let client = session.command(deed, saved, if typed { LINE_STEPS } else { COMMAND_STEPS });
         if let Some(client) = client.filter(|_| matches!(command, Command::Kubectl { .. })) {
             open_files(session, client, out);
         }

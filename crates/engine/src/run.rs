@@ -35,6 +35,8 @@ pub(crate) enum Goal {
         steps: u32,
     },
     Until(Until),
+    /// Until the line that was typed ends or waits.
+    Line,
 }
 
 /// A run that goes on.
@@ -131,7 +133,7 @@ impl Run {
         let records: Vec<Arc<Record>> = session.history.records_of(step).to_vec();
         let settled = records.iter().any(|r| self.settles(r));
         let stop = match &self.goal {
-            Goal::Step { .. } => Some(Stop::Finished),
+            Goal::Step { .. } | Goal::Line => Some(Stop::Finished),
             Goal::Reconcile { .. } => settled.then_some(Stop::Finished),
             Goal::Time { steps, .. } => (self.steps >= *steps).then_some(Stop::Finished),
             Goal::Calm => was_calm(session, step),
@@ -145,6 +147,10 @@ impl Run {
 
     fn inner_step(&mut self, session: &mut Session) -> Option<Stop> {
         let live = session.history.live();
+        if matches!(self.goal, Goal::Line) && !live.is_exclusive() {
+            let ended = live.last_client().and_then(|id| live.client(id)).is_none_or(|c| c.ended.is_some());
+            return Some(if ended { Stop::Finished } else { Stop::Waits });
+        }
         let Some((due, _)) = live.next() else {
             if let Goal::Time { end, .. } = self.goal {
                 session.idle_until(end);
@@ -198,6 +204,7 @@ impl Run {
             Goal::Until(_) if self.steps >= STEPS => Some(Stop::Steps),
             Goal::Calm => self.may_be_calm(record).then(|| calm(session)).flatten(),
             Goal::Until(_) => self.waited_for(session, record),
+            Goal::Line => None,
         }
     }
 

@@ -4,7 +4,7 @@ use crate::{
     act::act_of,
     link::Saved,
     run::{Goal, Run},
-    session::Session,
+    session::{COMMAND_STEPS, Session},
 };
 use kubestep_lessons::{
     player::start_of,
@@ -143,7 +143,7 @@ fn play(session: &mut Session, step: &ScriptStep, files: &mut Files) {
                 let files = files.iter().map(|(n, t)| (n.clone(), t.clone())).collect();
                 let saved = Saved::Run { terminal: 0, line: format!("kubectl {line}"), files };
                 let act = act_of(session, &saved);
-                session.command(act, saved);
+                session.command(act, saved, COMMAND_STEPS);
             }
         }
         ScriptAct::Settle(seconds) => {

@@ -32,7 +32,7 @@ use std::{
 /// The terminal whose output is the answer to Apply.
 pub(crate) const APPLY: u32 = 1000;
 /// So many inner steps of a command at once, at most, before it counts as waiting.
-const COMMAND_STEPS: u32 = 20_000;
+pub(crate) const COMMAND_STEPS: u32 = 20_000;
 
 /// A session.
 #[derive(Debug)]
@@ -336,11 +336,11 @@ impl Session {
         }
     }
 
-    /// Starts a command that has the cluster to itself, and runs it until it ends or waits.
-    pub(crate) fn command(&mut self, act: Act, saved: Saved) -> Option<ClientId> {
+    /// Starts a command that has the cluster to itself, and runs it until it ends or waits, or so many steps.
+    pub(crate) fn command(&mut self, act: Act, saved: Saved, steps: u32) -> Option<ClientId> {
         self.act(act, saved);
         let id = self.history.live().last_client()?;
-        for _ in 0..COMMAND_STEPS {
+        for _ in 0..steps {
             if !self.history.live().is_exclusive() || self.advance().is_none() {
                 break;
             }

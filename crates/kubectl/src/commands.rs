@@ -294,6 +294,13 @@ pub(crate) fn is_command(word: &str) -> bool {
     COMMANDS.iter().any(|e| e.is(word))
 }
 
+pub(crate) use help::distance;
+
+/// The command that a word was meant to be that is none.
+pub(crate) fn nearest(word: &str) -> Option<&'static str> {
+    help::nearest(COMMANDS, word)
+}
+
 /// Runs the command that the words of a line name.
 pub(crate) fn start(kc: &mut Kc<'_>, words: &[String]) -> Flow<i32> {
     let (name, rest) = first(words);

@@ -133,7 +133,7 @@ impl<'a> Kc<'a> {
             Ok(code) | Err(Stop::Exit(code)) => Ok(code),
             Err(Stop::Awaiting(ask)) => Err(*ask),
         };
-        ClientProgress { output: self.output, next }
+        ClientProgress { output: self.output, next, rest: None }
     }
 
     /// The text of a file that lies beside the command.
@@ -156,6 +156,8 @@ impl<'a> Kc<'a> {
         self.unknown_fields = true;
         self.defined = None;
         self.change_cause = None;
+        self.field_manager = None;
+        self.user = None;
         self.local = false;
         self.owners = false;
         self.limit = 0;
@@ -164,6 +166,11 @@ impl<'a> Kc<'a> {
     /// How many pieces were printed so far.
     pub fn printed(&self) -> usize {
         self.output.len()
+    }
+
+    /// How many answers it has taken so far.
+    pub fn turns(&self) -> usize {
+        self.next
     }
 
     /// Takes back what went to standard output after that many pieces.

@@ -25,6 +25,7 @@ mod workload;
 pub use common::{age, find_roles, host_port, micro_age, sum_up};
 pub(crate) use storage::{access_modes, class as storage_class_of};
 
+use crate::output::table::Cells;
 use kubestep_model::{Instant, Kind, Object, Resource, kinds::*};
 use std::fmt;
 
@@ -74,16 +75,6 @@ impl fmt::Display for Cell {
             Cell::Text(text) => f.write_str(text),
             Cell::Number(number) => write!(f, "{number}"),
             Cell::Bool(bool) => write!(f, "{bool}"),
-        }
-    }
-}
-
-impl Cell {
-    /// Its text, which it no longer has then.
-    pub(crate) fn take(&mut self) -> String {
-        match self {
-            Cell::Text(text) => std::mem::take(text),
-            other => other.to_string(),
         }
     }
 }
@@ -225,6 +216,15 @@ fn of_whole(kind: &str) -> Printer {
         "Event" => whole!(event::COLUMNS, event::newer),
         "APIService" => whole!(policy::API_SERVICE, policy::api_service),
         _ => whole!(policy::PLAIN, policy::plain),
+    }
+}
+
+/// Writes the cells of an object. There may be thousands of events: they have no text of their own for each cell.
+/// `full` says that cells are as the API server makes them, `wide` that all are shown.
+pub(crate) fn write(kind: Kind, object: &Object, now: Instant, wide: bool, full: bool, out: &mut Cells) {
+    match object {
+        Object::Event(o) if kind == Kind::Event => event::write(o, now, wide, out),
+        _ => (of(kind).row)(object, now, wide || full).iter().for_each(|cell| out.put_cell(cell)),
     }
 }
 

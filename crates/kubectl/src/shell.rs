@@ -1,9 +1,18 @@
 //! The terminal's shell: splits lines into words and runs what stands in them.
 
+mod env;
+mod expand;
 mod filters;
+mod nearest;
 mod parse;
+mod pipe;
+mod programs;
 mod run;
+#[cfg(test)]
+#[path = "shell/tests.rs"]
+mod running;
 mod token;
+mod watch;
 
 pub(crate) use filters::run as filter;
 pub use run::Shell;

@@ -8,7 +8,11 @@ mod text;
 pub use text::{Print, Text};
 
 use crate::{Instant, Key, Kind, Object, Reply, Request, Revision};
-use std::{fmt::Debug, sync::Arc, time::Duration};
+use std::{
+    fmt::{self, Debug},
+    sync::Arc,
+    time::Duration,
+};
 
 /// What a client asks for before it can go on.
 #[derive(Clone, Debug, PartialEq)]
@@ -108,13 +112,33 @@ pub struct Span {
     pub means: Sense,
 }
 
-/// A piece of output.
-#[derive(Clone, Debug, PartialEq, Eq)]
+impl Span {
+    /// Moves it to where it stands when so many bytes before it are cut off; whether all of it is still there.
+    pub fn begin_after(&mut self, cut: usize) -> bool {
+        let cut = u32::try_from(cut).unwrap_or(u32::MAX);
+        let (start, end) = (self.start.checked_sub(cut), self.end.checked_sub(cut));
+        (self.start, self.end) = (start.unwrap_or(0), end.unwrap_or(0));
+        start.is_some()
+    }
+}
+
+/// A piece of output. A text that is printed when it is read has its own spans.
+#[derive(Clone, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub struct Chunk {
     pub stream: Stream,
     pub text: Text,
     pub spans: Vec<Span>,
+}
+
+/// As a piece is shown: two worlds whose programs printed the same have the same fingerprint, whenever it was made.
+impl Debug for Chunk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let later = if self.spans.is_empty() { self.text.spans() } else { vec![] };
+        let spans = if later.is_empty() { &self.spans } else { &later };
+        let mut shown = f.debug_struct("Chunk");
+        shown.field("stream", &self.stream).field("text", &self.text).field("spans", spans).finish()
+    }
 }
 
 /// Where a client stands: everything it printed since its start, and what it waits for or its exit code.
@@ -124,6 +148,28 @@ pub struct ClientProgress {
     pub output: Vec<Chunk>,
     /// The ask it waits for, or its exit code.
     pub next: Result<i32, ClientAsk>,
+    /// What is left of it, if that is less than all.
+    pub rest: Option<Rest>,
+}
+
+/// What is left of a program that needs some of what it was told no more: it goes on as if it had begun later.
+#[derive(Clone, Debug)]
+pub struct Rest {
+    /// What is left.
+    pub program: Arc<dyn Client>,
+    /// So many of the turns it needs no more.
+    pub turns: usize,
+    /// So many pieces of its output stand.
+    pub printed: usize,
+    /// When it came to this place.
+    pub at: Instant,
+}
+
+/// Two programs that got to the same place by the same turns are the same.
+impl PartialEq for Rest {
+    fn eq(&self, other: &Rest) -> bool {
+        (self.turns, self.printed, self.at) == (other.turns, other.printed, other.at)
+    }
 }
 
 /// A program that a person starts.

@@ -1,7 +1,11 @@
 //! "Show me": the solution, a step at a time, on a line of time of its own; and a session as the stage of a script.
 
 use super::{docs, remark, saved_of};
-use crate::{link::Saved, refused, session::Session};
+use crate::{
+    link::Saved,
+    refused,
+    session::{COMMAND_STEPS, Session},
+};
 use kubestep_cluster::{Act, World};
 use kubestep_insight::Gaps;
 use kubestep_lessons::{
@@ -63,7 +67,7 @@ impl Stage for Session {
         let runs = matches!(deed, Deed::Run { .. });
         let saved = saved_of(deed);
         if runs {
-            self.command(act, saved);
+            self.command(act, saved, COMMAND_STEPS);
         } else {
             Session::act(self, act, saved);
         }

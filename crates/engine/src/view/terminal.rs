@@ -30,22 +30,23 @@ pub(super) fn chunks(client: &ClientState, descriptions: Option<&Descriptions>) 
         let described = differs.map(|text| Text::from(docs::shown(text, descriptions, ABSENT)));
         let whole = described.as_ref().unwrap_or(&chunk.text);
         // The width of a character more tells whether there is more.
-        let mut text = whole.end(left + 4);
+        let (mut text, mut spans) = whole.marked_end(left + 4);
+        if let (Some(all), None) = (whole.made(), &described) {
+            spans = chunk.spans.clone();
+            spans.retain_mut(|span| span.begin_after(all.len() - text.len()));
+        }
         let cut = text.len() > left;
         if cut {
-            text.drain(..line_after(&text, text.len() - left));
+            let end = line_after(&text, text.len() - left);
+            text.drain(..end);
+            spans.retain_mut(|span| span.begin_after(end));
         }
-        let marks = match whole.made() {
-            Some(all) if described.is_none() => marks(chunk, all.len() - text.len()),
-            _ => vec![],
-        };
         left = left.saturating_sub(text.len());
-        let before = whole.made().map_or("", |all| &all[..all.len() - text.len()]);
-        let known = whole.made().is_some();
+        let before = whole.lines().map(|all| all.saturating_sub(lines(&text)));
         let stream = if chunk.stream == Side::Out { Stream::Out } else { Stream::Err };
-        out.push(Chunk { stream, text, marks });
+        out.push(Chunk { stream, text, marks: spans.iter().map(mark).collect() });
         if cut {
-            let lines = known.then(|| lines(before)).and_then(|n| Some(n + lines_of(rest)?));
+            let lines = before.and_then(|n| Some(n + lines_of(rest)?));
             out.push(Chunk { stream: Stream::Err, text: missing(lines), marks: vec![] });
             break;
         }
@@ -71,32 +72,28 @@ fn lines(text: &str) -> usize {
 
 /// How many lines stand there; none if that is not known before somebody reads them.
 fn lines_of<'a>(chunks: impl Iterator<Item = &'a kubestep_model::client::Chunk>) -> Option<usize> {
-    chunks.map(|c| c.text.made().filter(|text| !docs::differs(text)).map(lines)).sum()
+    let known = |text: &Text| text.lines().filter(|_| text.made().is_none_or(|text| !docs::differs(text)));
+    chunks.map(|c| known(&c.text)).sum()
 }
 
 /// What is said of lines that are not shown.
 fn missing(lines: Option<usize>) -> String {
     match lines {
-        None => "Earlier lines are not kept.\n".into(),
-        Some(0) => "What stands before this is not kept.\n".into(),
+        None | Some(0) => "Earlier lines are not kept.\n".into(),
         Some(1) => "1 line before these is not kept.\n".into(),
         Some(n) => format!("{n} lines before these are not kept.\n"),
     }
 }
 
-/// What parts of a text stand for, where its beginning is cut off.
-fn marks(chunk: &kubestep_model::client::Chunk, from: usize) -> Vec<Marked> {
-    let from = u32::try_from(from).unwrap_or(u32::MAX);
-    let mark = |span: &Span| {
-        let means = match &span.means {
-            Sense::Object(key) => Meaning::Object(object_ref(key)),
-            Sense::Good => Meaning::Good,
-            Sense::Waits => Meaning::Waits,
-            Sense::Bad => Meaning::Bad,
-        };
-        Some(Marked { start: span.start.checked_sub(from)?, end: span.end.checked_sub(from)?, means })
+/// What a part of a text stands for, in the page's words.
+fn mark(span: &Span) -> Marked {
+    let means = match &span.means {
+        Sense::Object(key) => Meaning::Object(object_ref(key)),
+        Sense::Good => Meaning::Good,
+        Sense::Waits => Meaning::Waits,
+        Sense::Bad => Meaning::Bad,
     };
-    chunk.spans.iter().filter_map(mark).collect()
+    Marked { start: span.start, end: span.end, means }
 }
 
 /// An entry, and what it was made of.

@@ -54,13 +54,19 @@ impl Page {
         ended
     }
 
-    /// Sends a command and waits until it is done.
-    pub(crate) fn send(&mut self, command: Command) -> Stop {
+    /// Sends a command, and waits for no more than its first answer.
+    pub(crate) fn begin(&mut self, command: Command) -> Option<Stop> {
         self.answers.clear();
         self.next += 1;
         let id = CommandId(self.next);
         let updates = self.engine.handle(Request { id, command });
-        let mut stop = self.take(updates, id);
+        self.take(updates, id)
+    }
+
+    /// Sends a command and waits until it is done.
+    pub(crate) fn send(&mut self, command: Command) -> Stop {
+        let mut stop = self.begin(command);
+        let id = CommandId(self.next);
         for _ in 0..SLICES {
             if stop.is_some() || !self.engine.busy() {
                 break;

@@ -178,13 +178,37 @@ fn a_long_answer_says_what_is_missing() {
     assert_eq!(page.terminal(), ("1\n2\n3\n".into(), Some(0)));
 }
 
-/// So many commands of one line as may run are done in a moment, and the line says where it ends.
+/// So many commands of one line as may run are done, and the line says where it ends.
 #[test]
 fn a_loop_ends_where_it_is_too_long() {
     let mut page = Page::open("empty");
     page.kubectl("for i in $(seq 1000); do kubectl get pods; done");
     let (text, code) = page.terminal();
-    let last = "more than 200 commands of kubectl in one line: Kubestep does not do this; `kubectl get pods` and what comes after it were not run\n";
-    assert_eq!((text.matches("No resources found").count(), code), (200, Some(1)));
-    assert!(text.ends_with(last), "{text}");
+    assert_eq!((text.matches("No resources found").count(), code), (1000, Some(0)));
+    page.kubectl("for i in $(seq 1000); do kubectl get pods; done | wc -l");
+    let (text, code) = page.terminal();
+    let last = "more than 200 commands of kubectl within one pipe or $(…): Kubestep does not do this; `kubectl get pods` and what comes after it were not run\n";
+    assert!(text.ends_with(last) && code == Some(1), "{text}");
+}
+
+/// A line of many commands is done a part at a time: Ctrl-C comes between two of its commands, and a world that is played
+/// again from its inputs is the same.
+#[test]
+fn ctrl_c_comes_between_the_commands_of_a_line() {
+    let mut page = Page::open("empty");
+    let line = "for i in $(seq 900); do kubectl create configmap c$i; done; kubectl get pods";
+    let asked = page.begin(Command::Kubectl { terminal: 0, line: line.into(), files: vec![] });
+    assert_eq!((asked, page.engine.busy()), (None, true));
+    page.send(Command::Interrupt { terminal: 0 });
+    let (text, code) = page.terminal();
+    let made = text.matches(" created\n").count();
+    assert!(made > 9 && made < 900 && code == Some(130), "{made} {code:?}");
+    page.kubectl("kubectl get configmaps --no-headers | grep -c ^c");
+    // The last request may have been on its way.
+    let there = page.terminal().0.trim().parse::<usize>().unwrap();
+    assert!(there == made || there == made + 1, "{there} of {made}");
+    let (hash, link) = (page.hash(), page.share());
+    let mut other = Page::new();
+    other.send(Command::LoadLink(link.text));
+    assert_eq!(other.hash(), hash);
 }

@@ -6,7 +6,11 @@ use crate::{
     describe::interval,
     fault::Fault,
     kc::{Flow, Kc},
-    output::{format::Format, tabs::Tabs},
+    output::{
+        format::Format,
+        table::{Even, Grid, LONG},
+        tabs::Tabs,
+    },
     resources,
 };
 use kubestep_model::arrange::Arrange;
@@ -38,36 +42,52 @@ impl Screen {
         self.types.is_empty() || self.types.iter().any(|t| t.eq_ignore_ascii_case(&event.r#type))
     }
 
-    /// The lines of events, with tabs.
-    fn lines(&mut self, events: &[Arc<Event>], now: Instant) -> String {
-        let mut text = String::new();
-        if self.heads {
-            text += if self.everywhere { "NAMESPACE\t" } else { "" };
-            text += "LAST SEEN\tTYPE\tREASON\tOBJECT\tMESSAGE\n";
-            self.heads = false;
+    /// The heads, the first time.
+    fn heads(&mut self) -> &'static [&'static str] {
+        const HEADS: [&str; 6] = ["NAMESPACE", "LAST SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE"];
+        match std::mem::take(&mut self.heads) {
+            false => &[],
+            true => &HEADS[usize::from(!self.everywhere)..],
         }
+    }
+
+    /// The rows of events.
+    fn rows(&self, events: &[Arc<Event>], now: Instant) -> Grid {
+        let mut grid = Grid::with(events.len(), 6);
+        let mut about = String::new();
         for event in events {
             if self.everywhere {
-                text += &event.metadata.namespace;
-                text += "\t";
+                grid.put_whole(&event.metadata.namespace);
             }
-            let about = &event.involved_object;
-            text += &interval(event, now);
-            let message = event.message.trim();
-            let cells = [
-                ("\t", &*event.r#type),
-                ("\t", &event.reason),
-                ("\t", &about.kind),
-                ("/", &about.name),
-                ("\t", message),
-            ];
-            for (before, cell) in cells {
-                text += before;
-                text += &clean(cell);
+            grid.put_whole(&interval(event, now));
+            about.clear();
+            for part in [&*event.involved_object.kind, "/", &event.involved_object.name] {
+                about.push_str(part);
             }
-            text += "\n";
+            for cell in [&event.r#type, &event.reason, &*about, event.message.trim()] {
+                grid.put_whole(&clean(cell));
+            }
+            grid.end_row();
         }
-        text
+        grid
+    }
+
+    /// Prints events; a long table is written when somebody reads it.
+    fn print(&mut self, kc: &mut Kc<'_>, events: &[Arc<Event>]) {
+        let heads = self.heads();
+        match Even::plain(heads, self.rows(events, kc.now())) {
+            Ok(even) if even.least() > LONG => kc.out_later(even),
+            Ok(even) => kc.out(even.printed().text),
+            Err(grid) => {
+                let mut text = heads.join("\t");
+                text += if heads.is_empty() { "" } else { "\n" };
+                for row in 0..grid.len() {
+                    text += &grid.row(row).collect::<Vec<_>>().join("\t");
+                    text += "\n";
+                }
+                kc.out(Tabs::TABLE.align(&text));
+            }
+        }
     }
 }
 
@@ -109,8 +129,7 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     timed.arrange_by_key(|(at, _)| *at);
     let events: Vec<Arc<Event>> = timed.into_iter().map(|(_, event)| event).collect();
     if format.is_human() {
-        let text = screen.lines(&events, kc.now());
-        kc.out(Tabs::TABLE.align(&text));
+        screen.print(kc, &events);
         return Ok(0);
     }
     let objects: Vec<Object> = events.into_iter().map(Object::Event).collect();
@@ -169,8 +188,7 @@ fn watch(
     let mut show = |kc: &mut Kc<'_>, object: &Object| -> Flow<()> {
         let Some(event) = event(object).filter(|e| screen.fits(e)) else { return Ok(()) };
         if format.is_human() {
-            let text = screen.lines(&[event], kc.now());
-            kc.out(Tabs::TABLE.align(&text));
+            screen.print(kc, &[event]);
             return Ok(());
         }
         format.print(kc, object, true)

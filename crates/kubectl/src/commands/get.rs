@@ -12,7 +12,7 @@ use crate::{
     output::{
         format::{Format, qualified},
         sort,
-        table::{Shape, table},
+        table::{Shape, shown},
     },
     select::{self, Found, Info, Select},
 };
@@ -201,8 +201,10 @@ pub(super) fn human(kc: &mut Kc<'_>, args: &Args, format: &Format, found: Found)
         if printed && !shape.no_headers {
             kc.out("\n");
         }
-        let shown = table(*kind, &objects, kc.now(), &shape);
-        kc.print(Stream::Out, shown.text, shown.spans);
+        match shown(*kind, &objects, kc.now(), &shape) {
+            Ok(shown) => kc.print(Stream::Out, shown.text, shown.spans),
+            Err(long) => kc.out_later(long),
+        }
         printed = true;
     }
     if let Some(fault) = Fault::all(found.faults) {

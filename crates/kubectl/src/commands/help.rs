@@ -67,8 +67,24 @@ pub(super) fn unknown(kc: &mut Kc<'_>, entries: &[Entry], name: &str) -> Stop {
     kc.fail(text)
 }
 
+/// The one command that a word is nearest to, at most two letters away and not a different word.
+pub(crate) fn nearest(entries: &'static [Entry], name: &str) -> Option<&'static str> {
+    let done = entries.iter().filter(|e| !matches!(e.does, Does::Nothing));
+    let far = |entry: &Entry| distance(name, entry.name);
+    // Of a short word two letters are nearly all, but where they have only changed places.
+    let swapped = |entry: &Entry| sorted(name) == sorted(entry.name);
+    let near = done.filter(|e| far(e) == 1 || far(e) == 2 && (name.len() > 4 || swapped(e)));
+    near.min_by_key(|e| (far(e), !swapped(e))).map(|e| e.name)
+}
+
+fn sorted(word: &str) -> Vec<u8> {
+    let mut letters = word.to_ascii_lowercase().into_bytes();
+    letters.arrange();
+    letters
+}
+
 /// How many letters must be added, removed or changed to make one word of another.
-fn distance(a: &str, b: &str) -> usize {
+pub(crate) fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) =
         (a.to_ascii_lowercase().chars().collect(), b.to_ascii_lowercase().chars().collect());
     if a.len().abs_diff(b.len()) > 2 {

@@ -1,17 +1,21 @@
 //! Tables: rows of one kind, with the columns that flags add. Upstream: cli-runtime/pkg/printers, TablePrinter (v1.37).
 
 mod even;
+mod grid;
 
-use crate::{
-    output::tabs::Tabs,
-    printers::{self, Cell},
-};
+pub(crate) use even::Even;
+pub(crate) use grid::{Cells, Grid};
+
+use crate::{output::tabs::Tabs, printers};
 use kubestep_model::{
     Instant, Key, Kind, Object,
     client::{Sense, Span},
 };
 use serde_json::Value;
 use std::sync::Arc;
+
+/// A text that is longer is written when somebody reads it: a terminal shows no more of one.
+pub(crate) const LONG: usize = 64 << 10;
 
 /// Which columns a table has besides those of its kind.
 #[derive(Clone, Debug, Default)]
@@ -48,14 +52,19 @@ pub struct Printed {
 
 /// The table of objects of one kind; nothing if there are none.
 pub fn table(kind: Kind, objects: &[&Object], now: Instant, shape: &Shape) -> Printed {
-    let mut rows = rows(kind, objects, now, shape);
-    let uncut = widths(&rows);
-    clean_all(&mut rows);
-    if let Some(even) = even::table(kind, objects, &rows, &uncut, shape) {
-        return even;
+    shown(kind, objects, now, shape).unwrap_or_else(|even| even.printed())
+}
+
+/// The same, or how it can be written when somebody reads it, if it is longer than what a terminal shows.
+pub(crate) fn shown(kind: Kind, objects: &[&Object], now: Instant, shape: &Shape) -> Result<Printed, Even> {
+    match Even::of(kind, objects, grid(kind, objects, now, shape), shape) {
+        Ok(even) if even.least() > LONG => Err(even),
+        Ok(even) => Ok(even.printed()),
+        Err(grid) => {
+            let text = Tabs::TABLE.align(&lines(kind, &grid, shape));
+            Ok(Printed { spans: spans(kind, &text, objects, &grid, shape), text })
+        }
     }
-    let aligned = Tabs::TABLE.align(&lines(kind, &rows, &uncut, shape));
-    Printed { spans: spans(kind, &aligned, objects, &rows, shape), text: aligned }
 }
 
 /// More of a table that grows, as with `--watch`: its columns are never narrower than they were.
@@ -66,11 +75,9 @@ pub fn more(
     shape: &Shape,
     widths: &mut Vec<usize>,
 ) -> Printed {
-    let mut rows = rows(kind, objects, now, shape);
-    let uncut = self::widths(&rows);
-    clean_all(&mut rows);
-    let aligned = Tabs::TABLE.align_on(&lines(kind, &rows, &uncut, shape), widths);
-    Printed { spans: spans(kind, &aligned, objects, &rows, shape), text: aligned }
+    let grid = grid(kind, objects, now, shape);
+    let text = Tabs::TABLE.align_on(&lines(kind, &grid, shape), widths);
+    Printed { spans: spans(kind, &text, objects, &grid, shape), text }
 }
 
 /// The columns that are shown, by their names, with their places in a printer's row.
@@ -84,58 +91,48 @@ fn columns(kind: Kind, shape: &Shape) -> Vec<(usize, &str)> {
 }
 
 /// The cells of a table, row by row.
-fn rows(kind: Kind, objects: &[&Object], now: Instant, shape: &Shape) -> Vec<Vec<String>> {
-    let (printer, shown) = (printers::of(kind), columns(kind, shape));
-    let mut rows: Vec<Vec<String>> = Vec::with_capacity(objects.len());
+fn grid(kind: Kind, objects: &[&Object], now: Instant, shape: &Shape) -> Grid {
+    let shown = columns(kind, shape);
+    let mut grid = Grid::with(objects.len(), shown.len());
     let mark = if shape.listed { printers::mark(kind, objects) } else { None };
+    let before = shape.kind.then(|| kind.qualified_kind().to_ascii_lowercase() + "/");
+    let mut row = Cells::default();
     for object in objects {
-        let mut row = match &shape.definition {
-            Some(columns) => printers::defined::row(columns, object, now),
-            None => (printer.row)(object, now, shape.wide || shape.full),
-        };
-        if let (Some((name, mark)), Some(Cell::Text(first))) = (&mark, row.first_mut())
-            && *object.meta().name == **name
-        {
-            first.push_str(mark);
+        row.clear();
+        match &shape.definition {
+            Some(columns) => {
+                printers::defined::row(columns, object, now).iter().for_each(|cell| row.put_cell(cell));
+            }
+            None => printers::write(kind, object, now, shape.wide, shape.full, &mut row),
         }
-        rows.push(cells(kind, &shown, &mut row, object, shape));
+        let name = &object.meta().name;
+        let mark = mark.as_ref().filter(|(marked, _)| marked == name).map(|(_, mark)| *mark);
+        put(&mut grid, &shown, &row, object, shape, before.as_deref(), mark);
     }
-    rows
+    grid
 }
 
-/// The lines of a table, with tabs between the cells. `uncut` says how wide the cells were before they were cut.
-fn lines(kind: Kind, rows: &[Vec<String>], uncut: &[usize], shape: &Shape) -> String {
-    if rows.is_empty() {
-        return String::new();
+/// The lines of a table, with tabs between the cells.
+fn lines(kind: Kind, grid: &Grid, shape: &Shape) -> String {
+    let mut out = String::new();
+    if grid.len() == 0 {
+        return out;
     }
-    let (mut out, mut rows) = (String::new(), rows);
     let mut first = heads(&columns(kind, shape), shape);
     if shape.no_headers {
-        first.clear();
-        if let Some((row, rest)) = rows.split_first() {
-            first.extend(row.iter().cloned());
-            rows = rest;
-        }
+        first = grid.row(0).map(str::to_owned).collect();
     }
-    pad(&mut first, uncut);
+    pad(&mut first, grid.uncut());
     out.push_str(&first.join("\t"));
     out.push('\n');
-    for row in rows {
-        for (at, cell) in row.iter().enumerate() {
+    for row in usize::from(shape.no_headers)..grid.len() {
+        for (at, cell) in grid.row(row).enumerate() {
             out.push_str(if at > 0 { "\t" } else { "" });
             out.push_str(cell);
         }
         out.push('\n');
     }
     out
-}
-
-/// How many bytes the longest cell of each column has, before it is cut.
-fn widths(rows: &[Vec<String>]) -> Vec<usize> {
-    let columns = rows.first().map_or(0, Vec::len);
-    (0..columns)
-        .map(|at| rows.iter().filter_map(|row| row.get(at)).map(String::len).max().unwrap_or(0))
-        .collect()
 }
 
 /// Upstream makes the first line as wide as the widest uncut cells, so that later pages of a long table fit.
@@ -163,34 +160,40 @@ fn heads(shown: &[(usize, &str)], shape: &Shape) -> Vec<String> {
         .collect()
 }
 
-fn cells(
-    kind: Kind,
+/// Adds an object's row: the columns that are shown of its cells, and those that flags add. `before` stands before its name
+/// and `mark` behind it.
+fn put(
+    grid: &mut Grid,
     shown: &[(usize, &str)],
-    row: &mut [Cell],
+    row: &Cells,
     object: &Object,
     shape: &Shape,
-) -> Vec<String> {
+    before: Option<&str>,
+    mark: Option<&str>,
+) {
     let meta = object.meta();
-    let mut line = Vec::with_capacity(shown.len() + 2);
     if shape.namespace {
-        line.push(meta.namespace.to_string());
+        grid.put(&meta.namespace);
     }
-    line.extend(shape.event.map(str::to_owned));
+    if let Some(event) = shape.event {
+        grid.put(event);
+    }
     for (at, head) in shown {
         // A row may end early.
-        let Some(text) = row.get_mut(*at).map(Cell::take) else { continue };
-        let text = if shape.kind && *head == "Name" {
-            format!("{}/{text}", kind.qualified_kind().to_ascii_lowercase())
-        } else {
-            text
-        };
-        line.push(text);
+        let Some(text) = row.get(*at) else { continue };
+        let (before, mark) = (before.filter(|_| *head == "Name"), mark.filter(|_| *at == 0));
+        match (before, mark) {
+            (None, None) => grid.put(text),
+            _ => grid.put(&[before.unwrap_or_default(), text, mark.unwrap_or_default()].concat()),
+        }
     }
-    line.extend(shape.label_columns.iter().map(|label| meta.labels.get(label).cloned().unwrap_or_default()));
+    for label in &shape.label_columns {
+        grid.put(meta.labels.get(label).map(String::as_str).unwrap_or_default());
+    }
     if shape.show_labels {
-        line.push(show_labels(&meta.labels));
+        grid.put(&show_labels(&meta.labels));
     }
-    line
+    grid.end_row();
 }
 
 /// Labels between commas; `<none>` if there are none.
@@ -201,31 +204,18 @@ fn show_labels(labels: &kubestep_model::Labels) -> String {
     labels.iter().map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>().join(",")
 }
 
-/// A cell is cut at its first line break; characters that steer a terminal are made visible.
-fn clean_all(rows: &mut [Vec<String>]) {
-    for cell in rows.iter_mut().flatten() {
-        if !cell.bytes().any(|b| matches!(b, b'\x0c' | b'\n' | b'\r' | b'\x1b')) {
-            continue;
-        }
-        *cell = match cell.find(['\u{c}', '\n', '\r']) {
-            Some(end) => cell[..end].replace('\u{1b}', "^[") + "...",
-            None => cell.replace('\u{1b}', "^["),
-        };
-    }
-}
-
 /// What the cells of a table stand for, and where they are in its text.
-fn spans(kind: Kind, text: &str, objects: &[&Object], rows: &[Vec<String>], shape: &Shape) -> Vec<Span> {
+fn spans(kind: Kind, text: &str, objects: &[&Object], grid: &Grid, shape: &Shape) -> Vec<Span> {
     let first = usize::from(shape.namespace) + usize::from(shape.event.is_some());
     let columns: Vec<&str> = columns(kind, shape).iter().map(|(_, name)| *name).collect();
     let (mut spans, mut start) = (Vec::with_capacity(objects.len()), 0);
     for (at, line) in text.split_inclusive('\n').enumerate() {
         let at = at.checked_sub(usize::from(!shape.no_headers));
-        if let Some((object, row)) = at.and_then(|at| Some((objects.get(at)?, rows.get(at)?))) {
+        if let Some((at, object)) = at.and_then(|at| Some((at, objects.get(at)?))) {
             let mut place = 0;
-            for (index, cell) in row.iter().enumerate() {
+            for (index, cell) in grid.row(at).enumerate() {
                 place += line[place..].len() - line[place..].trim_start_matches(' ').len();
-                if cell.is_empty() || !line[place..].starts_with(cell.as_str()) {
+                if cell.is_empty() || !line[place..].starts_with(cell) {
                     continue;
                 }
                 let column = index.checked_sub(first).and_then(|i| columns.get(i)).copied();

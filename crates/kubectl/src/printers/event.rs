@@ -1,6 +1,7 @@
 //! Event.
 
-use super::{Column, Row, age, column, common, micro_age, row, wide};
+use super::{Cell, Column, Row, age, column, common, micro_age, wide};
+use crate::output::table::Cells;
 use kubestep_model::{Event, Instant, Kind, Object, kinds::rename_event};
 use serde_json::Value;
 
@@ -17,7 +18,25 @@ pub(super) const COLUMNS: &[Column] = &[
     wide("Name"),
 ];
 
+/// Which of the cells is a number.
+const COUNT: usize = 8;
+
 pub(super) fn row(o: &Event, now: Instant, wide: bool) -> Row {
+    let mut cells = Cells::default();
+    write(o, now, wide, &mut cells);
+    let cell = |at: usize| match at {
+        COUNT => Cell::from(count(o)),
+        at => Cell::from(cells.get(at).unwrap_or_default()),
+    };
+    (0..cells.len()).map(cell).collect()
+}
+
+fn count(o: &Event) -> i32 {
+    o.series.as_ref().map_or(o.count.max(1), |series| series.count)
+}
+
+/// Writes the cells. What is not shown is left empty.
+pub(super) fn write(o: &Event, now: Instant, wide: bool, out: &mut Cells) {
     let first = || match o.first_timestamp {
         Some(time) => age(Some(time), now),
         None => micro_age(o.event_time, now),
@@ -27,32 +46,24 @@ pub(super) fn row(o: &Event, now: Instant, wide: bool) -> Row {
         (None, Some(time)) => age(Some(time), now),
         (None, None) => first(),
     };
-    // There may be thousands: what is not shown is not written.
-    let (source, first) = if wide { (source(o), first()) } else { Default::default() };
-    row![
-        last,
-        o.r#type.as_str(),
-        o.reason.as_str(),
-        involved(o),
-        if wide { o.involved_object.field_path.as_str() } else { "" },
-        source,
-        o.message.trim(),
-        first,
-        o.series.as_ref().map_or(o.count.max(1), |series| series.count),
-        if wide { &*o.metadata.name } else { "" },
-    ]
-}
-
-/// `pod/web`.
-fn involved(o: &Event) -> String {
-    let (kind, name) = (&o.involved_object.kind, &*o.involved_object.name);
-    let mut text = String::with_capacity(kind.len() + 1 + name.len());
-    text.extend(kind.chars().map(|c| c.to_ascii_lowercase()));
-    if !name.is_empty() {
-        text.push('/');
-        text.push_str(name);
+    out.put(&last);
+    out.put(&o.r#type);
+    out.put(&o.reason);
+    // `pod/web`.
+    out.add_small(&o.involved_object.kind);
+    if !o.involved_object.name.is_empty() {
+        out.add("/");
+        out.add(&o.involved_object.name);
     }
-    text
+    out.end();
+    out.put(if wide { &o.involved_object.field_path } else { "" });
+    out.put(&if wide { source(o) } else { String::new() });
+    out.put(o.message.trim());
+    out.put(&if wide { first() } else { String::new() });
+    if wide {
+        out.put_cell(&Cell::from(count(o)));
+        out.put(&o.metadata.name);
+    }
 }
 
 /// The same of an event of events.k8s.io.

@@ -1,6 +1,6 @@
 //! A line of a shell: words, pipes, loops, what comes after what, and texts that lie in the line itself.
 
-use super::run::MOST_COMMANDS;
+use super::env::MOST_COMMANDS;
 use super::token::{Token, Word, is_name, tokens};
 
 /// How a pipeline depends on the one before it.

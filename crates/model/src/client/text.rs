@@ -1,5 +1,6 @@
 //! A text that is made when somebody reads it: of the megabytes that a list prints, a terminal shows the end.
 
+use super::Span;
 use std::{
     fmt::{self, Debug},
     ops::Deref,
@@ -12,6 +13,14 @@ pub trait Print: Debug + Send + Sync {
     fn whole(&self) -> String;
     /// The end of it, so many bytes at least, where there are so many.
     fn end(&self, bytes: usize) -> String;
+    /// All of it, or its end, with what parts of that stand for.
+    fn marked(&self, bytes: Option<usize>) -> (String, Vec<Span>) {
+        (bytes.map_or_else(|| self.whole(), |bytes| self.end(bytes)), vec![])
+    }
+    /// How many lines it has, if that is known before it is printed.
+    fn lines(&self) -> Option<usize> {
+        None
+    }
 }
 
 /// A text, or what it is printed from.
@@ -49,6 +58,32 @@ impl Text {
             Form::Made(text) => Some(text),
             Form::Later(_) => None,
         }
+    }
+
+    /// How many lines it has, if that is known before it is printed.
+    pub fn lines(&self) -> Option<usize> {
+        match &self.0 {
+            Form::Made(text) => Some(text.bytes().filter(|b| *b == b'\n').count()),
+            Form::Later(later) => later.print.lines(),
+        }
+    }
+
+    /// What parts of it stand for, if it is printed when it is read.
+    pub fn spans(&self) -> Vec<Span> {
+        match &self.0 {
+            Form::Made(_) => vec![],
+            Form::Later(later) => later.print.marked(None).1,
+        }
+    }
+
+    /// As [`Text::end`], with what parts of it stand for, if it is printed when it is read.
+    pub fn marked_end(&self, bytes: usize) -> (String, Vec<Span>) {
+        let Form::Later(later) = &self.0 else { return (self.end(bytes), vec![]) };
+        let (text, mut spans) = later.print.marked(Some(bytes));
+        let end = last(&text, bytes);
+        let cut = text.len() - end.len();
+        spans.retain_mut(|span| span.begin_after(cut));
+        (end.into(), spans)
     }
 
     /// Its last bytes, at most so many, from the beginning of a character on.
