@@ -50,6 +50,32 @@ impl ClientState {
     }
 }
 
+impl ClientState {
+    /// It has printed this since the place from which it went on, after so many turns; what is left of it now.
+    fn printed(&mut self, output: Vec<Chunk>, rest: Option<Rest>, turns: usize) {
+        let stands = match &self.rest {
+            // What stands is not copied, but where an older world shows it, too.
+            Some(before) => {
+                let all = Arc::make_mut(&mut self.output);
+                all.truncate(before.printed);
+                all.extend(output);
+                before.printed
+            }
+            None if self.before.is_empty() => {
+                self.output = Arc::new(output);
+                0
+            }
+            None => {
+                self.output = Arc::new([&self.before[..], &output].concat());
+                self.before.len()
+            }
+        };
+        if let Some(rest) = rest {
+            self.rest = Some(Rest { turns: turns + rest.turns, printed: stands + rest.printed, ..rest });
+        }
+    }
+}
+
 impl World {
     /// Starts a program; its first request goes out after kubectl's start-up time.
     pub(crate) fn start_client(&mut self, program: Arc<dyn Client>, terminal: u32) -> ClientId {
@@ -120,8 +146,9 @@ impl World {
 
     /// A program goes on until it waits again or ends.
     pub(crate) fn client_turn(&mut self, id: ClientId, trace: &mut Trace) -> What {
-        let Some(client) = self.clients.get(&id).cloned() else { return What::Act { text: String::new() } };
-        match &client.waiting {
+        let Some(client) = self.clients.get(&id) else { return What::Act { text: String::new() } };
+        let waiting = client.waiting.clone();
+        match &waiting {
             None => {}
             Some(ClientAsk::Sleep(_)) => self.told(id, ClientTold::Slept),
             Some(ClientAsk::Again(_)) => self.begin_anew(id),
@@ -137,7 +164,6 @@ impl World {
             }
             Some(ClientAsk::Api(_)) => return What::Client { line: client.program.line(), exit: None },
             Some(ClientAsk::Logs { .. } | ClientAsk::Exec { .. }) => {
-                let waiting = client.waiting.clone();
                 let text = self.node_text(waiting.as_ref());
                 self.told(id, ClientTold::Text(text));
             }
@@ -159,47 +185,40 @@ impl World {
     }
 
     fn run_client(&mut self, id: ClientId, trace: &mut Trace) -> What {
-        let Some(client) = self.clients.get(&id).cloned() else { return What::Act { text: String::new() } };
-        let (program, at, turns, stands) = match &client.rest {
-            Some(rest) => (&rest.program, rest.at, rest.turns, client.output.get(..rest.printed)),
-            None => (&client.program, client.begun, 0, client.before.get(..)),
+        let Some(client) = self.clients.get(&id) else { return What::Act { text: String::new() } };
+        let (line, told_turns) = (client.program.line(), client.told.len());
+        let (program, at, turns) = match &client.rest {
+            Some(rest) => (&rest.program, rest.at, rest.turns),
+            None => (&client.program, client.begun, 0),
         };
-        let (told, stands) = (client.told.get(turns..).unwrap_or_default(), stands.unwrap_or_default());
+        let told = client.told.get(turns..).unwrap_or_default();
         let ClientProgress { output, next, rest } = program.run(at, told);
         let now = self.now;
-        let before = stands.len();
-        let output = if before == 0 { output } else { [stands, &output].concat() };
-        self.with_client(id, |c| {
-            c.output = Arc::new(output);
-            if let Some(rest) = rest {
-                let (turns, printed) = (turns + rest.turns, before + rest.printed);
-                c.rest = Some(Rest { turns, printed, ..rest });
-            }
-        });
+        self.with_client(id, |c| c.printed(output, rest, turns));
         match next {
             Ok(exit) => {
                 self.release(id);
                 self.with_client(id, |c| c.ended = Some((exit, now)));
-                What::Client { line: client.program.line(), exit: Some(exit) }
+                What::Client { line, exit: Some(exit) }
             }
-            Err(ClientAsk::Discover) if client.told.len() < MOST_TURNS => {
+            Err(ClientAsk::Discover) if told_turns < MOST_TURNS => {
                 self.with_client(id, |c| c.waiting = Some(ClientAsk::Discover));
                 self.tell_definitions(id);
                 self.run_client(id, trace)
             }
             Err(ask) => {
                 self.with_client(id, |c| c.waiting = Some(ask.clone()));
-                self.carry_ask(id, &client, ask, trace);
-                What::Client { line: client.program.line(), exit: None }
+                self.carry_ask(id, ask, trace);
+                What::Client { line, exit: None }
             }
         }
     }
 
-    fn carry_ask(&mut self, id: ClientId, client: &ClientState, ask: ClientAsk, _trace: &mut Trace) {
+    fn carry_ask(&mut self, id: ClientId, ask: ClientAsk, _trace: &mut Trace) {
         match ask {
             ClientAsk::Api(request) => {
-                let actor =
-                    Actor { user_agent: client.program.user_agent().into(), user: "kubernetes-admin".into() };
+                let agent = self.clients.get(&id).map(|c| c.program.user_agent().into());
+                let actor = Actor { user_agent: agent.unwrap_or_default(), user: "kubernetes-admin".into() };
                 let cause = Some(self.next_record);
                 self.send_request(Asker::Client(id), request, actor, cause);
             }

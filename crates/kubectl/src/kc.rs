@@ -25,6 +25,25 @@ pub enum Stop {
     Exit(i32),
 }
 
+/// A command that can go on from where it stands, without what it was told on the way there.
+pub trait Going: std::fmt::Debug + Send + Sync {
+    /// Goes on.
+    fn go_on(&self, kc: &mut Kc<'_>) -> Flow<i32>;
+}
+
+/// Where a command stands, and what it took to get there.
+#[derive(Clone, Debug)]
+pub(crate) struct Stand {
+    /// What goes on from there.
+    pub(crate) going: Option<Arc<dyn Going>>,
+    /// So many answers were taken.
+    pub(crate) turns: usize,
+    /// So many pieces were printed.
+    pub(crate) printed: usize,
+    /// The time there.
+    pub(crate) at: Instant,
+}
+
 /// The number that every command's process has in its log.
 const PROCESS: u32 = 10001;
 
@@ -94,6 +113,9 @@ pub struct Kc<'a> {
     pub owners: bool,
     /// At most so many objects come with one answer to a list; 0: all. Set by the commands that have `--chunk-size`.
     pub limit: i64,
+    /// Whether what the command prints is the line's own, so that it may go on from where it stands.
+    pub(crate) direct: bool,
+    stand: Option<Stand>,
 }
 
 impl<'a> Kc<'a> {
@@ -124,6 +146,8 @@ impl<'a> Kc<'a> {
             user: None,
             owners: false,
             limit: 0,
+            direct: false,
+            stand: None,
         }
     }
 
@@ -161,6 +185,7 @@ impl<'a> Kc<'a> {
         self.local = false;
         self.owners = false;
         self.limit = 0;
+        self.stand = None;
     }
 
     /// How many pieces were printed so far.
@@ -168,9 +193,19 @@ impl<'a> Kc<'a> {
         self.output.len()
     }
 
-    /// How many answers it has taken so far.
-    pub fn turns(&self) -> usize {
-        self.next
+    /// Where it stands now.
+    pub(crate) fn here(&self, going: Option<Arc<dyn Going>>) -> Stand {
+        Stand { going, turns: self.next, printed: self.output.len(), at: self.now }
+    }
+
+    /// From here on the command needs nothing of what it was told before.
+    pub(crate) fn stands(&mut self, going: impl Going + 'static) {
+        self.stand = Some(self.here(Some(Arc::new(going))));
+    }
+
+    /// The last such place of the command.
+    pub(crate) fn stand(&mut self) -> Option<Stand> {
+        self.stand.take()
     }
 
     /// Takes back what went to standard output after that many pieces.

@@ -3,7 +3,7 @@
 use kubestep_kubectl::{Kubectl, Shell};
 use kubestep_model::{
     Answer, Dice, Instant, Kind, Object, Status, Verb,
-    client::{Client, ClientAsk, ClientTold, ClientTurn, Stream, WatchEvent},
+    client::{Chunk, Client, ClientAsk, ClientTold, ClientTurn, Rest, Stream, WatchEvent},
 };
 use serde_json::json;
 use std::{collections::BTreeMap, sync::Arc};
@@ -67,11 +67,19 @@ fn run(line: &str) -> (i32, String, String) {
 
 /// The same of any program.
 fn play(client: &dyn Client, line: &str) -> (i32, String, String) {
-    let mut told: Vec<ClientTurn> = vec![];
+    played(client, line, false)
+}
+
+/// The same, run again from its start with each answer, or gone on with from where it stands.
+fn played(client: &dyn Client, line: &str, rests: bool) -> (i32, String, String) {
+    let (mut told, mut turns): (Vec<ClientTurn>, usize) = (vec![], 0);
+    let (mut rest, mut stands): (Option<Rest>, Vec<Chunk>) = (None, vec![]);
     loop {
-        let progress = client.run(Instant::START, &told);
+        let (program, begun) = rest.as_ref().map_or((client, Instant::START), |r| (&*r.program, r.at));
+        let progress = program.run(begun, &told);
+        let all = [&stands[..], &progress.output].concat();
         let join = |stream: Stream| {
-            progress.output.iter().filter(|c| c.stream == stream).map(|c| c.text.as_str()).collect::<String>()
+            all.iter().filter(|c| c.stream == stream).map(|c| c.text.as_str()).collect::<String>()
         };
         for chunk in &progress.output {
             for span in &chunk.spans {
@@ -81,30 +89,32 @@ fn play(client: &dyn Client, line: &str) -> (i32, String, String) {
                 );
             }
         }
-        match progress.next {
+        let ask = match progress.next {
             Ok(code) => return (code, join(Stream::Out), join(Stream::Err)),
-            Err(ask) => {
-                let told_now = answer(&ask);
-                let at = match &ask {
-                    ClientAsk::Watch { until, .. } => until.unwrap_or(Instant::NEVER),
-                    _ => Instant::START,
-                };
-                let waits_for_ever = matches!(
-                    &ask,
-                    ClientAsk::Watch { until: None, from: 8.., .. }
-                        | ClientAsk::Watch { kind: Kind::Deployment | Kind::Event, until: None, .. }
-                );
-                told.push(ClientTurn { ask, told: told_now, at });
-                // These go on until somebody stops them.
-                if told.len() >= 12 && (line.contains("watch ") || line.contains("log")) {
-                    return (0, join(Stream::Out), join(Stream::Err));
-                }
-                assert!(told.len() < 300, "{line} does not end");
-                if waits_for_ever {
-                    return (0, join(Stream::Out), join(Stream::Err));
-                }
-            }
+            Err(ask) => ask,
+        };
+        let told_now = answer(&ask);
+        let at = match &ask {
+            ClientAsk::Watch { until, .. } => until.unwrap_or(Instant::NEVER),
+            _ => Instant::START,
+        };
+        let waits_for_ever = matches!(
+            &ask,
+            ClientAsk::Watch { until: None, from: 8.., .. }
+                | ClientAsk::Watch { kind: Kind::Deployment | Kind::Event, until: None, .. }
+        );
+        turns += 1;
+        // These go on until somebody stops them.
+        if waits_for_ever || turns >= 12 && (line.contains("watch ") || line.contains("log")) {
+            return (0, join(Stream::Out), join(Stream::Err));
         }
+        assert!(turns < 2_000, "{line} does not end");
+        if let Some(left) = progress.rest.filter(|_| rests) {
+            stands.extend(progress.output.into_iter().take(left.printed));
+            told.drain(..left.turns);
+            rest = Some(left);
+        }
+        told.push(ClientTurn { ask, told: told_now, at });
     }
 }
 
@@ -413,4 +423,100 @@ fn mistyped_real_lines_end_with_words() {
         // A pipe may leave nothing over.
         assert!(code == 0 || !silent || line.contains('|'), "{line}: exit code {code} without a word");
     }
+}
+
+/// A line of a shell, as deep as that: commands, pipes, loops, what is put in, texts that lie in the line.
+fn shell_line(draw: &mut dyn FnMut(usize) -> usize, depth: usize) -> String {
+    const COMMANDS: [&str; 24] = [
+        "kubectl get pods",
+        "kubectl get deploy web -o name",
+        "get pods -o jsonpath={.items[*].metadata.name}",
+        "k scale deploy web --replicas=$i",
+        "kubectl get pod $i",
+        "kubectl label pod web-1 a=$A",
+        "kubectl apply -f p.yaml",
+        "kubectl delete pod \"$i\"",
+        "gte pods",
+        "kubctl get pods",
+        "sleep 1",
+        "echo $i",
+        "echo '$i' \"$A b\"",
+        "cat p.yaml",
+        "cat none",
+        "seq 3",
+        "seq 2 1",
+        "A=$i",
+        "export A=1 B=$A",
+        "true",
+        "false",
+        "exit 3",
+        "kubectl explain pods",
+        "kubectl get pods -w",
+    ];
+    const FILTERS: [&str; 10] = [
+        "grep w",
+        "wc -l",
+        "head -1",
+        "sort",
+        "tail -n 2",
+        "uniq",
+        "cut -d / -f 2",
+        "cat",
+        "kubectl apply -f -",
+        "jq .",
+    ];
+    const WORDS: [&str; 9] =
+        ["a b", "{1..3}", "$A", "$(seq 2)", "'x y'", "web-1", "", "$(kubectl get pods -o name)", "{3..1}"];
+    if depth == 0 {
+        return COMMANDS[draw(COMMANDS.len())].to_owned();
+    }
+    let inner = |draw: &mut dyn FnMut(usize) -> usize| shell_line(draw, depth - 1);
+    match draw(9) {
+        0 | 1 => format!(
+            "for i in {} {}; do {}; done",
+            WORDS[draw(WORDS.len())],
+            WORDS[draw(WORDS.len())],
+            inner(draw)
+        ),
+        2 => format!("{} {} {}", inner(draw), [";", "&&", "||", "|", "\n"][draw(5)], inner(draw)),
+        3 | 4 => format!("{} | {}", inner(draw), FILTERS[draw(FILTERS.len())]),
+        5 => format!("A=$({}); {}", inner(draw), inner(draw)),
+        6 => format!("echo {} `{}`", ["$?", "$A", "$i", "$Z"][draw(4)], inner(draw)),
+        7 => format!("cat <<EOF | {}\n$i {{1..2}}\nEOF\n{}", FILTERS[draw(FILTERS.len())], inner(draw)),
+        _ => format!("for i in {}\ndo\n{}\n{}\ndone", WORDS[draw(WORDS.len())], inner(draw), inner(draw)),
+    }
+}
+
+/// Whole lines of a shell, two in five with a slip of the fingers: each ends, and what is run again from its start with each
+/// answer is what goes on from where it stands.
+#[test]
+fn lines_of_a_shell_end_with_words() {
+    let lines: u32 = std::env::var("KUBESTEP_LINES").ok().and_then(|n| n.parse().ok()).unwrap_or(4_000);
+    let mut dice = Dice::new(23);
+    let mut draw = |n: usize| dice.below("line", u32::try_from(n.max(1)).unwrap_or(1)) as usize;
+    let (mut ended, mut asked) = (0, 0);
+    for _ in 0..lines {
+        let depth = 1 + draw(3);
+        let mut line = shell_line(&mut draw, depth);
+        for _ in 0..[0, 0, 0, 1, 3][draw(5)] {
+            let letters: Vec<char> = line.chars().collect();
+            let (from, slip) = (
+                draw(letters.len() + 1),
+                ["", "$(", ")", "`", "'", "\"", "|", ";", "do", "done ", "<<EOF\n", "{1..9}", "&& "]
+                    [draw(13)],
+            );
+            let to = (from + draw(3)).min(letters.len());
+            line =
+                letters[..from].iter().collect::<String>() + slip + &letters[to..].iter().collect::<String>();
+        }
+        let shell = Shell::new(&line, files(), "default");
+        let again = played(&shell, &line, false);
+        assert_eq!(again, played(&shell, &line, true), "{line}");
+        ended += u32::from(again.0 == 0);
+        asked += u32::from(again.1.contains("web"));
+    }
+    assert!(
+        ended > lines / 5 && asked > lines / 20,
+        "{ended} of {lines} end with 0, {asked} saw the cluster"
+    );
 }

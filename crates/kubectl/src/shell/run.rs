@@ -4,12 +4,13 @@
 use super::{
     env::Env,
     expand::expanded,
-    parse::{Each, Pipeline, Stage, parse},
+    parse::{Each, Fills, Pipeline, Stage, parse},
     pipe::{begin_loop, due, ended, pipe},
     programs::{is_kubectl, said},
 };
 use crate::{
-    kc::{Flow, Kc, Stop},
+    commands::is_command,
+    kc::{Flow, Going, Kc, Stand, Stop},
     machines,
 };
 use kubestep_model::{
@@ -26,6 +27,8 @@ pub struct Shell {
     files: Arc<BTreeMap<String, String>>,
     namespace: Arc<str>,
     place: Place,
+    /// The command at that place, where it has begun.
+    inside: Option<Arc<dyn Going>>,
 }
 
 /// Where a line stands: in the line itself, and in each of the loops that it is in; and what it knows there.
@@ -45,12 +48,10 @@ struct Block {
     next: usize,
 }
 
-/// A place between two commands, and what it took to get there.
+/// A place between two commands or within one, and what it took to get there.
 struct Mark {
     place: Place,
-    turns: usize,
-    printed: usize,
-    at: Instant,
+    stand: Stand,
 }
 
 impl Shell {
@@ -62,6 +63,7 @@ impl Shell {
             files,
             namespace: namespace.into(),
             place: Place { blocks: vec![Block::default()], env: Env::default() },
+            inside: None,
         }
     }
 
@@ -81,18 +83,18 @@ impl Client for Shell {
         let mut kc = Kc::new(&self.files, self.namespace.clone(), started, told);
         let mut mark = None;
         let flow = match &self.script {
-            Ok(script) => go(&mut kc, script, self.place.clone(), &mut mark),
+            Ok(script) => self.go(&mut kc, script, &mut mark),
             Err(why) => {
                 kc.err(format!("{why}\n"));
                 Err(Stop::Exit(2))
             }
         };
         let progress = kc.end(flow);
-        let rest = mark.filter(|_| progress.next.is_err()).map(|mark: Mark| Rest {
-            program: Arc::new(Shell { place: mark.place, ..self.clone() }),
-            turns: mark.turns,
-            printed: mark.printed,
-            at: mark.at,
+        let rest = mark.filter(|_| progress.next.is_err()).map(|Mark { place, stand }| Rest {
+            program: Arc::new(Shell { place, inside: stand.going, ..self.clone() }),
+            turns: stand.turns,
+            printed: stand.printed,
+            at: stand.at,
         });
         ClientProgress { rest, ..progress }
     }
@@ -115,39 +117,70 @@ impl Client for Shell {
     }
 }
 
-/// Goes on from a place to the end of the line or to what it waits for. `mark` is then the last place between two commands
-/// where something had been told before.
-fn go(kc: &mut Kc<'_>, script: &[Pipeline], mut place: Place, mark: &mut Option<Mark>) -> Flow<i32> {
-    while let Some(block) = place.blocks.last() {
-        let at = block.at;
-        let Some(next) = commands(script, &place.blocks).get(at).filter(|_| !place.env.left) else {
-            place.leave(script);
-            continue;
-        };
-        if due(next.after, place.env.code) {
-            if !place.env.runs_one(kc) {
+impl Shell {
+    /// Goes on from its place to the end of the line or to what it waits for. `mark` is then the last place that needs
+    /// nothing of what was told before.
+    fn go(&self, kc: &mut Kc<'_>, script: &[Pipeline], mark: &mut Option<Mark>) -> Flow<i32> {
+        let (mut place, mut inside) = (self.place.clone(), self.inside.clone());
+        while let Some(block) = place.blocks.last() {
+            let Some(next) = commands(script, &place.blocks).get(block.at).filter(|_| !place.env.left) else {
+                place.leave(script);
+                continue;
+            };
+            let inside = inside.take();
+            if inside.is_none() && !due(next.after, place.env.code) {
+                place.step();
+                continue;
+            }
+            if inside.is_none() && !place.env.runs_one(kc) {
                 break;
             }
             place.env.used.calls = 0;
-            match plain_loop(next) {
-                Some((stage, each)) => place.enter(kc, stage, each)?,
-                None => {
-                    place.env.code = ended(pipe(kc, &mut place.env, &next.stages))?;
-                    place.step();
-                }
+            if let Some((stage, each)) = plain_loop(next) {
+                place.enter(kc, stage, each)?;
+            } else {
+                place.run(kc, next, inside, mark)?;
             }
-        } else {
-            place.step();
+            let here = kc.here(None);
+            if here.turns > 0 {
+                *mark = Some(Mark { place: place.clone(), stand: here });
+            }
         }
-        if kc.turns() > 0 {
-            let (turns, printed, at) = (kc.turns(), kc.printed(), kc.now());
-            *mark = Some(Mark { place: place.clone(), turns, printed, at });
-        }
+        Ok(place.env.code)
     }
-    Ok(place.env.code)
 }
 
 impl Place {
+    /// Runs a command from its start, or goes on with it.
+    fn run(
+        &mut self,
+        kc: &mut Kc<'_>,
+        command: &Pipeline,
+        inside: Option<Arc<dyn Going>>,
+        mark: &mut Option<Mark>,
+    ) -> Flow<i32> {
+        kc.direct = direct(command);
+        let flow = match inside {
+            Some(going) => going.go_on(kc),
+            None => pipe(kc, &mut self.env, &command.stages),
+        };
+        let stand = kc.stand();
+        kc.direct = false;
+        match ended(flow) {
+            Ok(code) => {
+                self.env.code = code;
+                self.step();
+                Ok(code)
+            }
+            Err(waits) => {
+                if let Some(stand) = stand {
+                    *mark = Some(Mark { place: self.clone(), stand });
+                }
+                Err(waits)
+            }
+        }
+    }
+
     /// The command is over.
     fn step(&mut self) {
         if let Some(block) = self.blocks.last_mut() {
@@ -204,4 +237,12 @@ fn commands<'a>(script: &'a [Pipeline], blocks: &[Block]) -> &'a [Pipeline] {
 fn plain_loop(pipeline: &Pipeline) -> Option<(&Stage, &Each)> {
     let [stage] = pipeline.stages.as_slice() else { return None };
     stage.each.as_ref().filter(|_| stage.input.is_none()).map(|each| (stage, each))
+}
+
+/// One command of kubectl, which reads nothing and whose output nothing reads.
+fn direct(pipeline: &Pipeline) -> bool {
+    let [stage] = pipeline.stages.as_slice() else { return false };
+    let known = |word: &String| is_kubectl(word) || is_command(word);
+    let plain = stage.holes.iter().all(|hole| matches!(hole.fills, Fills::Variable(_)));
+    stage.input.is_none() && plain && stage.words.first().is_some_and(known)
 }

@@ -169,12 +169,46 @@ struct Signs {
 }
 
 impl Signs {
+    /// Eight bytes at a time: of thousands of messages hardly one has such a sign.
     fn of(text: &str) -> Signs {
-        let low = text.bytes().any(|b| b < b' ');
+        const EACH: u64 = 0x0101_0101_0101_0101;
+        let (mut low, mut high) = (0, 0);
+        let words = text.as_bytes().chunks_exact(8);
+        let rest = words.remainder();
+        for word in words {
+            let word = u64::from_le_bytes(word.try_into().unwrap_or_default());
+            low |= word.wrapping_sub(EACH * 0x20) & !word;
+            high |= word;
+        }
+        let low = low & (EACH * 0x80) != 0 || rest.iter().any(|b| *b < b' ');
+        let plain = high & (EACH * 0x80) == 0 && rest.is_ascii();
         Signs {
-            plain: text.is_ascii(),
+            plain,
             steers: low && text.bytes().any(|b| matches!(b, b'\x0c' | b'\n' | b'\r' | b'\x1b')),
             breaks: low && text.bytes().any(|b| matches!(b, b'\t' | b'\n')),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Signs;
+
+    #[test]
+    fn signs_are_found_wherever_they_stand() {
+        for at in 0..40 {
+            for (sign, want) in [
+                ("\n", (true, true, true)),
+                ("\t", (true, false, true)),
+                ("\u{1b}", (true, true, false)),
+                ("\u{1}", (true, false, false)),
+                ("\u{7f} ", (true, false, false)),
+                ("\u{e9}", (false, false, false)),
+                ("\u{a0}\r", (false, true, false)),
+            ] {
+                let signs = Signs::of(&format!("{}{sign}{}", "a ".repeat(at / 2), "~".repeat(40 - at)));
+                assert_eq!((signs.plain, signs.steers, signs.breaks), want, "{sign:?} {at}");
+            }
         }
     }
 }
