@@ -393,6 +393,9 @@ fn enter(kc: &mut Kc<'_>, entry: &Entry, path: &str, words: &[String]) -> Flow<i
     }
 }
 
+/// From this level of `-v` on kubectl tells of each request. Upstream: client-go/transport, DebugWrappers.
+const REQUESTS: i64 = 6;
+
 /// Reads the flags of a command and runs it.
 fn act(
     kc: &mut Kc<'_>,
@@ -406,6 +409,9 @@ fn act(
     if args.on("help") {
         help::command(kc, path, entry, flags);
         return Ok(0);
+    }
+    if let Some(level) = args.int("v").filter(|level| *level >= REQUESTS) {
+        return Err(kc.not_done(&format!("-v={level}")));
     }
     if let Some(why) = settings(&args) {
         kc.err(why);
@@ -428,7 +434,13 @@ fn act(
     }
     kc.change_cause = args.on("record").then(|| cause(&args));
     kc.field_manager = args.text("field-manager").map(Into::into).or_else(|| manager_of(path));
-    run(kc, &args)
+    let code = run(kc, &args)?;
+    match kc.warnings() {
+        0 => Ok(code),
+        _ if code != 0 || !args.on("warnings-as-errors") => Ok(code),
+        1 => Err(kc.fail("1 warning received")),
+        many => Err(kc.fail(format!("{many} warnings received"))),
+    }
 }
 
 /// What is wrong with where and how the server is to be reached: there is one context, and no file that names others.

@@ -429,6 +429,19 @@ impl<'a> Kc<'a> {
         Ok(told.map(|(text, _)| text.split_inclusive('\n').map(line).collect()))
     }
 
+    /// Ends the command unless whoever asks may reach a pod's containers so: `create/exec`, `get/log`.
+    pub fn may(&mut self, pod: &Key, what: &str) -> Flow<()> {
+        if self.user.is_none() {
+            return Ok(());
+        }
+        let mut request: Request = Verb::Get { key: pod.clone(), subresource: Subresource::None }.into();
+        request.review = Some(what.into());
+        match self.ask(request)? {
+            Ok(_) => Ok(()),
+            Err(status) => Err(self.fault(&status.into())),
+        }
+    }
+
     /// What a command printed in a container and how it ended.
     pub fn exec(
         &mut self,
@@ -458,6 +471,11 @@ impl<'a> Kc<'a> {
         if !hidden && self.warned.insert(warning.to_owned()) {
             self.err(format!("Warning: {warning}\n"));
         }
+    }
+
+    /// How many warnings were printed.
+    pub fn warnings(&self) -> usize {
+        self.warned.len()
     }
 
     /// Prints to standard output.

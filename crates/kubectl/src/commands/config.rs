@@ -5,7 +5,7 @@ use super::{
     info::SERVER,
 };
 use crate::{
-    args::{Args, Flag, Takes, flag},
+    args::{Args, Flag, Takes, flag, not_done},
     kc::{Flow, Kc},
     output::{format::Format, tabs::Tabs},
 };
@@ -22,7 +22,7 @@ pub(super) const VIEW: &[Flag] = &[
     OUTPUT,
     TEMPLATE,
     flag("minify", Takes::Bool),
-    flag("raw", Takes::Bool),
+    not_done("raw", Takes::Bool),
     flag("flatten", Takes::Bool),
     flag("merge", Takes::Bool),
     flag("show-managed-fields", Takes::Bool),

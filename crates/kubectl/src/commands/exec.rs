@@ -65,6 +65,7 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     }
     let container = pods::container(kc, &pod, args.text_or_empty("container"))?;
     let key = Key::new(Kind::Pod, pod.metadata.namespace.clone(), pod.metadata.name.clone());
+    kc.may(&key, "create/exec")?;
     match kc.exec(key, container.into(), command.to_vec())? {
         Ok((text, code)) => {
             // As a shell: what cannot be run is no output.

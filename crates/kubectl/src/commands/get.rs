@@ -22,7 +22,7 @@ use kubestep_model::{
     client::Stream,
     defined::{self, Definition},
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::sync::Arc;
 
 pub(super) const FLAGS: &[Flag] = &[
@@ -154,6 +154,16 @@ fn shape(args: &Args, format: &Format, kind: Kind) -> Shape {
     }
 }
 
+/// The columns of a kind, where they are not those that the server has for it: with `--server-print=false` kubectl knows
+/// no more of an object than its name and age. Upstream: cli-runtime/pkg/printers, defaultHandlerEntry (v1.37).
+fn columns(kc: &mut Kc<'_>, args: &Args, kind: Kind) -> Flow<Option<Arc<Vec<Value>>>> {
+    if args.on_or("server-print", true) {
+        return columns_of(kc, kind);
+    }
+    let age = json!({ "name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp" });
+    Ok(Some(Arc::new(vec![age])))
+}
+
 /// The columns that the definition of a kind names, if somebody defined it.
 pub(super) fn columns_of(kc: &mut Kc<'_>, kind: Kind) -> Flow<Option<Arc<Vec<Value>>>> {
     if !kind.is_defined() {
@@ -193,7 +203,7 @@ pub(super) fn human(kc: &mut Kc<'_>, args: &Args, format: &Format, found: Found)
         };
         let objects: Vec<&Object> = places.into_iter().map(|at| &objects[at]).collect();
         let shape = Shape {
-            definition: columns_of(kc, *kind)?,
+            definition: columns(kc, args, *kind)?,
             kind: kinds.len() > 1 || args.on("show-kind"),
             listed: found.lists.iter().any(|(listed, _)| listed == kind),
             ..shape(args, format, *kind)

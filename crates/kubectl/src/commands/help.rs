@@ -30,14 +30,35 @@ pub(super) fn group(kc: &mut Kc<'_>, path: &str, entry: &Entry, entries: &[Entry
 
 /// Help of one command, with its flags.
 pub(super) fn command(kc: &mut Kc<'_>, path: &str, entry: &Entry, flags: &[Flag]) {
-    let mut lines: Vec<String> = flags.iter().map(option).collect();
-    lines.arrange();
-    kc.out(format!("{}.\n\nOptions:\n{}\nUsage:\n  {path} [options]\n", entry.about, lines.concat()));
+    let mut named: Vec<&Flag> = flags.iter().filter(|f| f.long != "help").collect();
+    named.arrange_by(|a, b| a.long.cmp(b.long));
+    let lines: String = named.into_iter().map(|flag| option(path, flag)).collect();
+    let short = path.strip_prefix("kubectl ").unwrap_or(path);
+    let words = usage(short).map(|words| format!("{words} ")).unwrap_or_default();
+    kc.out(format!("{}.\n\nOptions:\n{lines}\nUsage:\n  {path} {words}[options]\n", entry.about));
 }
 
-/// One flag on a line of its own.
-pub(super) fn option(flag: &Flag) -> String {
-    let short = flag.short.map(|c| format!("-{c}, ")).unwrap_or_else(|| "    ".to_owned());
+/// What flags are for and what stands behind a command's name: `FLAG: WORDS`, where it holds for one command only
+/// `COMMAND/FLAG: WORDS`, and `=COMMAND: WORDS`.
+const WORDS: &str = include_str!("../flags.txt");
+
+fn words(wanted: &str) -> Option<&'static str> {
+    WORDS.lines().find_map(|line| line.strip_prefix(wanted)?.strip_prefix(": "))
+}
+
+/// What stands behind a command's name.
+fn usage(command: &str) -> Option<&'static str> {
+    words(&format!("={command}"))
+}
+
+/// What a flag of a command is for, in one line.
+pub(crate) fn about(command: &str, flag: &str) -> Option<&'static str> {
+    words(&format!("{command}/{flag}")).or_else(|| words(flag))
+}
+
+/// One flag of a command on a line of its own.
+pub(super) fn option(path: &str, flag: &Flag) -> String {
+    let short = flag.short.map_or_else(|| "    ".to_owned(), |c| format!("-{c}, "));
     let value = match flag.takes {
         Takes::Bool => "",
         Takes::Text | Takes::Maybe(_) => "=text",
@@ -46,8 +67,13 @@ pub(super) fn option(flag: &Flag) -> String {
         Takes::Int => "=number",
         Takes::Span => "=1m30s",
     };
-    let note = if flag.done { "" } else { "  (Kubestep does not do this)" };
-    format!("    {short}--{}{value}{note}\n", flag.long)
+    let command = path.strip_prefix("kubectl ").unwrap_or(path);
+    let words = match about(command, flag.long) {
+        _ if !flag.done => "(Kubestep does not do this)",
+        words => words.unwrap_or_default(),
+    };
+    let name = format!("{}{value}", flag.long);
+    format!("    {short}--{name:<28} {words}\n")
 }
 
 /// The error about a command that is not known, with those that it may have been meant for.
@@ -105,7 +131,43 @@ pub(crate) fn distance(a: &str, b: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::distance;
+    use super::{super::COMMANDS, Does, Entry, WORDS, about, distance, usage};
+
+    fn without_words(path: &str, entries: &[Entry], missing: &mut Vec<String>) {
+        for entry in entries {
+            let here = [path, entry.name].join(" ").trim_start().to_owned();
+            let flags = match entry.does {
+                Does::Run(flags, _) => flags,
+                Does::Both(flags, _, inner) => {
+                    without_words(&here, inner, missing);
+                    flags
+                }
+                Does::Group(inner) => {
+                    without_words(&here, inner, missing);
+                    &[]
+                }
+                Does::Nothing => &[],
+            };
+            let nameless = flags.iter().filter(|f| f.done && about(&here, f.long).is_none_or(str::is_empty));
+            missing.extend(nameless.map(|f| format!("{here} --{}", f.long)));
+        }
+    }
+
+    #[test]
+    fn every_flag_has_one_line_of_words() {
+        let mut missing = vec![];
+        without_words("", COMMANDS, &mut missing);
+        for flag in crate::args::global().iter().filter(|f| f.done) {
+            missing.extend(about("", flag.long).is_none().then(|| format!("--{}", flag.long)));
+        }
+        assert_eq!(missing, Vec::<String>::new());
+        assert_eq!(about("top pod", "containers"), Some("One line for each container"));
+        assert_eq!(about("set env", "containers"), Some("Which containers, by name or pattern"));
+        assert_eq!(usage("cordon"), Some("NODE"));
+        for line in WORDS.lines() {
+            assert!(line.split_once(": ").is_some_and(|(_, words)| (4..75).contains(&words.len())), "{line}");
+        }
+    }
 
     #[test]
     fn distances() {

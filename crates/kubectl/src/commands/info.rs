@@ -349,7 +349,7 @@ pub(super) fn versions(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
 pub(super) const OPTIONS_FLAGS: &[Flag] = &[];
 
 pub(super) fn options(kc: &mut Kc<'_>, _: &Args) -> Flow<i32> {
-    let lines: String = args::global().iter().map(super::help::option).collect();
+    let lines: String = args::global().iter().map(|flag| super::help::option("", flag)).collect();
     kc.out(format!("The following options can be passed to any command:\n\n{lines}"));
     Ok(0)
 }

@@ -184,6 +184,7 @@ fn containers(kc: &mut Kc<'_>, pod: &Pod, wanted: &str, all: bool) -> Flow<Vec<S
 
 /// The lines so far, as the flags cut them.
 fn first(kc: &mut Kc<'_>, reader: &mut Reader, args: &Args, tail: Option<i64>) -> Flow<()> {
+    kc.may(&reader.pod, "get/log")?;
     let lines = match kc.logs(reader.pod.clone(), reader.container.as_str().into(), args.on("previous"))? {
         Ok(lines) => lines,
         Err(why) if args.on("ignore-errors") => {

@@ -81,7 +81,7 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args, format: &Format, select: &Select
         (None, _) => return Err(kc.fail("you may only specify a single resource type")),
     };
     let event = args.on("output-watch-events").then_some("ADDED");
-    let shape = Shape { definition: super::columns_of(kc, kind)?, event, ..shape(args, format, kind) };
+    let shape = Shape { definition: super::columns(kc, args, kind)?, event, ..shape(args, format, kind) };
     let mut screen = Screen { kind, format: format.clone(), shape, widths: vec![], printed: 0 };
     if !args.on("watch-only") {
         screen.show(kc, &objects, "ADDED")?;
