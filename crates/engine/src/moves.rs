@@ -1,15 +1,14 @@
 //! Who could move next, and what happens when a person chooses.
 
 use crate::{
-    session::{Session, object_ref},
-    words::{tail, who},
+    session::Session,
+    words::{name, who},
 };
 use kubestep_cluster::{
     Step, TimerName, World,
     control::ProbeKind,
     loops::{ALL, kubelet, scheduler},
 };
-use kubestep_model::Key;
 use kubestep_protocol::{MoveRow, Rich, Span, Who};
 
 /// So many are shown.
@@ -33,10 +32,6 @@ pub(crate) fn rows(session: &Session) -> Vec<MoveRow> {
         MoveRow { id: id(step), who, words, due: session.at(due), timer: step.is_timer() }
     };
     world.due().take(MOST).map(row).collect()
-}
-
-fn name(key: &Key) -> Span {
-    Span::Object(object_ref(key), format!("{} {}", key.kind.name(), tail(&key.name)))
 }
 
 fn controller(place: usize) -> &'static str {

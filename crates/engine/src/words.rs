@@ -4,7 +4,7 @@ pub(crate) mod blocker;
 pub(crate) mod deed;
 pub(crate) mod who;
 
-use crate::session::Session;
+use crate::session::{Session, object_ref};
 use kubestep_cluster::{ClientState, Input, InputKind, World};
 use kubestep_model::{
     Answer, Deployment, Key, Request, Verb,
@@ -21,6 +21,14 @@ pub(crate) fn tail(name: &str) -> &str {
         [last, _, _] if last.len() == 5 => last,
         _ => name,
     }
+}
+
+/// An object by its kind and the end of its name; where all of a kind are meant, the kind.
+pub(crate) fn name(key: &Key) -> Span {
+    if key.name.is_empty() {
+        return Span::Code(key.kind.resource().into());
+    }
+    Span::Object(object_ref(key), format!("{} {}", key.kind.name(), tail(&key.name)))
 }
 
 /// Text with `code` and **strong** marked as in Markdown.
@@ -73,10 +81,16 @@ pub(crate) fn said(world: &World, key: &Key) -> String {
 
 /// The teacher: a Service that selects nothing.
 pub(crate) fn selects_nothing(service: &Key) -> Rich {
-    let object = crate::session::object_ref(service);
     Rich::words("but the Service ")
-        .then(Span::Object(object, service.name.to_string()))
+        .then(Span::Object(object_ref(service), service.name.to_string()))
         .then(Span::Words(" selects nothing that is ready.".into()))
+}
+
+/// The teacher: a Job that has come to its end without what was asked for.
+pub(crate) fn has_failed(job: &Key) -> Rich {
+    Rich::words("but the Job ")
+        .then(Span::Object(object_ref(job), job.name.to_string()))
+        .then(Span::Words(" has failed, and nobody tries it again.".into()))
 }
 
 /// What exit 0 of an apply told, and what it did not: from its own answers, whatever was written since.

@@ -24,5 +24,5 @@ pub use chain::{Link, end, why};
 pub use gap::{Measure, counts, measure};
 pub use gaps::{Gap, Gaps};
 pub use said::{Said, Writer};
-pub use verdict::{Kind, Verdict, but, idle, kind, settled, unnoticed, verdict};
+pub use verdict::{But, Kind, Verdict, but, has_failed, idle, kind, settled, unnoticed, verdict};
 pub use writes::writes;

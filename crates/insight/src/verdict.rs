@@ -2,7 +2,9 @@
 
 use crate::{Blocker, Gaps, end};
 use kubestep_cluster::{Asker, ProcessId, Step, World};
-use kubestep_model::{Endpoint, EndpointSlice, Instant, Key, Kind as ObjectKind, Node, Service};
+use kubestep_model::{
+    Endpoint, EndpointSlice, Instant, Job, Key, Kind as ObjectKind, Node, Object, Service, Whole,
+};
 use std::time::Duration;
 
 /// How the world stands.
@@ -114,8 +116,29 @@ pub fn unnoticed(world: &World) -> Option<std::sync::Arc<str>> {
         .cloned()
 }
 
-/// Services that select nothing that is ready: by Kubernetes a legitimate answer, by the teacher worth a word.
-pub fn but(world: &World) -> Option<Key> {
+/// What is at its end, and not what was asked for: by Kubernetes a legitimate answer, by the teacher worth a word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum But {
+    /// A Job that has failed.
+    Failed(Key),
+    /// A Service that selects nothing that is ready.
+    SelectsNothing(Key),
+}
+
+/// The first of those.
+pub fn but(world: &World) -> Option<But> {
+    let job = world.store().list(Job::KIND, None).find(|job| has_failed(job)).map(|o| But::Failed(o.key()));
+    job.or_else(|| selects_nothing(world).map(But::SelectsNothing))
+}
+
+/// Whether an object says that it has failed for good, as a Job does.
+pub fn has_failed(object: &Object) -> bool {
+    let Object::Custom(custom) = object else { return false };
+    let conditions = custom.rest.get("status").and_then(|s| s.get("conditions")?.as_array());
+    conditions.is_some_and(|list| list.iter().any(|c| c["type"] == "Failed" && c["status"] == "True"))
+}
+
+fn selects_nothing(world: &World) -> Option<Key> {
     let services = world.store().list(ObjectKind::Service, None).filter_map(|o| o.get::<Service>());
     let ready = |e: &Endpoint| e.conditions.ready != Some(false);
     services.filter(|s| !s.spec.selector.is_empty()).find_map(|s| {

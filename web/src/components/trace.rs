@@ -48,7 +48,9 @@ impl Scale {
 
 /// The figure, with its words, as the text of a drawing: it holds numbers and the page's own words only.
 pub(crate) fn figure(trace: &[TracePoint], opened: Option<At>, now: At, zero: At) -> Html {
-    let Some(last) = trace.last().filter(|_| trace.len() > 1) else { return Html::default() };
+    // What was there once and for all needs no figure; a gap that never got smaller does.
+    let tells = |p: &&TracePoint| trace.len() > 1 || (p.desired != p.observed && now.0 > p.at.0);
+    let Some(last) = trace.last().filter(tells) else { return Html::default() };
     let scale = Scale::of(trace, now);
     let desired = scale.steps(trace, |p| p.desired);
     let observed = scale.steps(trace, |p| p.observed);

@@ -139,7 +139,9 @@ impl World {
                     self.faults.crash_after.remove(&process);
                     return format!("{process} will not crash by itself.");
                 }
-                let text = format!("{process} will crash after {writes} more writes.");
+                let more =
+                    if writes == 1 { "one more write".into() } else { format!("{writes} more writes") };
+                let text = format!("{process} will crash after {more}.");
                 self.faults.crash_after.insert(process, writes);
                 text
             }

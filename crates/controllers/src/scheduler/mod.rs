@@ -27,6 +27,12 @@ mod volumes;
 
 pub use attempt::{Attempt, NodeRow};
 
+/// How much the score of a plugin counts; 0 if it gives none.
+pub fn weight(plugin: &str) -> u32 {
+    let found = plugins::PLUGINS.iter().find(|p| p.name() == plugin);
+    found.and_then(|p| u32::try_from(p.weight()).ok()).unwrap_or(0)
+}
+
 use cache::Cache;
 use cycle::Nominated;
 use kubestep_control::{Agent, AgentCx, Input, Ticket};

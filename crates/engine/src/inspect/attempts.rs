@@ -1,7 +1,10 @@
 //! A pod's scheduling attempts: filters, scores, the drawn tie.
 
 use crate::session::Session;
-use kubestep_cluster::{Brain, ProcessId, loops::scheduler::Attempt as Kept};
+use kubestep_cluster::{
+    Brain, ProcessId,
+    loops::scheduler::{Attempt as Kept, weight},
+};
 use kubestep_protocol::{Attempt, FilterCell, Filtered, Rich, Scored};
 
 /// So many of the last attempts are shown.
@@ -67,7 +70,7 @@ fn row(session: &Session, kept: &Kept) -> Attempt {
         why: if kept.number == 1 { "the pod was new".into() } else { format!("attempt {}", kept.number) },
         filters: filters.clone(),
         filtered,
-        scores: names.into_iter().map(|n| (n.to_string(), 1)).collect(),
+        scores: names.into_iter().map(|n| (n.to_string(), weight(n))).collect(),
         scored: scored.collect(),
         quote: kept.message.as_ref().map(|text| kubestep_protocol::Quote {
             by: super::why::written("kube-scheduler", session.at(kept.at)),

@@ -6,8 +6,8 @@ use crate::{
     session::{Session, object_ref},
     words::{self, blocker, deed, who},
 };
-use kubestep_cluster::{LogEntry, Record, What};
-use kubestep_insight::{Blocker, Said as Says, why as chain};
+use kubestep_cluster::{Act, Input, InputKind, LogEntry, NodeAct, Record, What};
+use kubestep_insight::{Blocker, Said as Says, has_failed, why as chain, writes};
 use kubestep_model::arrange::Arrange;
 use kubestep_model::{Deployment, Event, Instant, Key, Kind, Object, Pod};
 use kubestep_protocol::{At, Link, Quote, Rich, Said, Span, Speaker, Speech, Who, Why, WhyHead};
@@ -31,7 +31,8 @@ pub(super) fn why(session: &Session, object: &Object) -> Why {
     let Some((at, what)) = end else {
         let idle = matches!(object, Object::Custom(c) if !kubestep_cluster::loops::acts_on(c.kind));
         let otherwise = if idle { WhyHead::NoLoop } else { WhyHead::Agreed };
-        tab.head = super::drift::head(session, object).unwrap_or(otherwise);
+        tab.head =
+            failed(session, object).or_else(|| super::drift::head(session, object)).unwrap_or(otherwise);
         return tab;
     };
     let since = links.first().and_then(|l| l.since);
@@ -45,9 +46,17 @@ pub(super) fn why(session: &Session, object: &Object) -> Why {
     tab.strip = strip(&links.iter().map(|l| l.object.clone()).collect::<Vec<_>>(), &what);
     tab.stops_at = blocker::stops_at(&at, &what).map(Into::into);
     tab.ends = blocker::ends(session, &what, Some(&key));
-    tab.speech = speech(session, &key, &links.iter().map(|l| l.object.clone()).collect::<Vec<_>>());
+    tab.speech = speech(session, &key, &links);
     tab.quote = links.iter().rev().find_map(|l| quote(session, l));
     tab
+}
+
+/// What has failed for good: nothing is left to do, and it is not as asked.
+fn failed(session: &Session, object: &Object) -> Option<WhyHead> {
+    let at = writes(session.world().store(), object).take_while(|(o, _)| has_failed(o)).last()?.1.at;
+    let words = Rich::words("It has failed");
+    let until = Rich::words("Its loop is done with it, and tries no more: delete it and make it anew.");
+    Some(WhyHead::Silent { words, since: session.at(at), until })
 }
 
 /// The chain from you on: who wrote, who noticed, who acted.
@@ -104,14 +113,18 @@ pub(super) fn written(who: &str, at: At) -> Rich {
 }
 
 /// Who could have spoken since the gap opened, and when they did.
-fn speech(session: &Session, key: &Key, chain: &[Key]) -> Option<Speech> {
+fn speech(session: &Session, key: &Key, chain: &[kubestep_insight::Link]) -> Option<Speech> {
     let gap = session.note().gaps.get(key)?;
     let mut lanes = vec![];
     if key.kind == Kind::Deployment {
         lanes.push(apply_lane(session, gap.opened));
     }
-    for at in chain {
-        lanes.push(lane(session, at, gap.opened));
+    for link in chain {
+        let own = field(link).filter(|(of, _)| **of == link.object).map(|(_, at)| at);
+        lanes.push(lane(session, &link.object, own, gap.opened));
+        if let Some((of, at)) = field(link).filter(|(of, _)| **of != link.object) {
+            lanes.push(lane(session, of, Some(at), gap.opened));
+        }
     }
     for service in session
         .world()
@@ -153,13 +166,21 @@ fn apply_lane(session: &Session, opened: Instant) -> Speaker {
     }
 }
 
-/// Warnings about an object, and its conditions that turned bad, since a moment.
-fn lane(session: &Session, key: &Key, since: Instant) -> Speaker {
+/// The object of which a field says why, and since when it has. That too few are there is no reason.
+fn field(link: &kubestep_insight::Link) -> Option<(&Key, Instant)> {
+    let Says::Field(of, path, _) = &link.said else { return None };
+    let counts_only = of.kind == Kind::Deployment && !path.contains("ReplicaFailure");
+    link.writer.as_ref().filter(|_| !counts_only).map(|(_, at)| (of, *at))
+}
+
+/// Warnings about an object, its field that says why, and its conditions that turned bad, since a moment.
+fn lane(session: &Session, key: &Key, said: Option<Instant>, since: Instant) -> Speaker {
     let world = session.world();
     let (who, name) = match key.kind {
         Kind::Deployment => (Who::Deployment, "Deployment".to_string()),
         Kind::ReplicaSet => (Who::ReplicaSet, "ReplicaSet".into()),
         Kind::Pod => (Who::Kubelet, format!("Pod {}", words::tail(&key.name))),
+        Kind::Node => (Who::Other, format!("Node {}", key.name)),
         _ => (Who::Other, brief(key.kind)),
     };
     let warns = |e: &Event| {
@@ -174,6 +195,7 @@ fn lane(session: &Session, key: &Key, since: Instant) -> Speaker {
         .filter(|e| e.new.as_ref().and_then(|o| o.get::<Event>()).is_some_and(warns))
         .map(|e| e.at)
         .collect();
+    spoke.extend(said.map(|at| at.max(since)));
     let helps = !spoke.is_empty();
     if key.kind == Kind::ReplicaSet {
         // It tells of the pods that it made: a word, if none that helps.
@@ -243,6 +265,11 @@ fn causes(session: &Session, object: &Object, end: Option<&(Key, Blocker)>) -> V
             .cloned()
     });
     let mut links: Vec<Link> = vec![];
+    if let Some((_, Blocker::NodeSilent { node })) = end
+        && let Some(stop) = stopped(session, node)
+    {
+        links.push(link(session, &stop, None));
+    }
     let mut next = made.clone();
     let mut written = made;
     while let Some(record) = next.filter(|_| links.len() < CAUSES) {
@@ -267,6 +294,15 @@ fn causes(session: &Session, object: &Object, end: Option<&(Key, Blocker)>) -> V
         first.said = pod_said(pod);
     }
     links
+}
+
+/// The act in which a person stopped a node, at last.
+fn stopped(session: &Session, node: &str) -> Option<Arc<Record>> {
+    let stops = |input: &&Input| matches!(&input.what, InputKind::Act(Act::Node(NodeAct::Stop(name))) if **name == *node);
+    let inputs = &session.history.branches()[session.history.branch()].inputs;
+    let put_in = inputs.iter().take_while(|input| input.after < session.world().next_record());
+    let stop = put_in.filter(stops).last()?;
+    session.history.record(stop.after).cloned()
 }
 
 fn link(session: &Session, record: &Record, blocker: Option<&Blocker>) -> Link {

@@ -5,7 +5,7 @@ use crate::{
     session::{APPLY, Session, object_ref},
     words,
 };
-use kubestep_insight::{Kind, Verdict as Found, but, unnoticed};
+use kubestep_insight::{But, Kind, Verdict as Found, but, unnoticed};
 use kubestep_model::{Event, Key, Kind as ObjectKind};
 use kubestep_protocol::{ApplyOut, BranchId, Head, LogLine, Moment, ObjectRef, Rich, Verdict, VerdictKind};
 use std::{collections::BTreeSet, sync::Arc};
@@ -84,7 +84,8 @@ fn verdict_row(session: &Session, found: &Found) -> (Verdict, Rich) {
         (_, VerdictKind::Converged) => (
             match (unnoticed(world), but(world)) {
                 (Some(node), _) => words::blocker::silent(session, &node),
-                (None, Some(service)) => words::selects_nothing(&service),
+                (None, Some(But::Failed(job))) => words::has_failed(&job),
+                (None, Some(But::SelectsNothing(service))) => words::selects_nothing(&service),
                 (None, None) => Rich::default(),
             },
             Rich::default(),

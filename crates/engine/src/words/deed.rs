@@ -1,7 +1,7 @@
 //! One sentence for each step: who did what to which object.
 
-use super::{tail, who};
-use crate::session::{Session, object_ref};
+use super::{name, tail, who};
+use crate::session::Session;
 use kubestep_cluster::{Act, ChangeKind, NOT_SERVED, NodeAct, Record, What};
 use kubestep_model::{Deployment, Event, Key, Kind, Object, Pod, ReplicaSet};
 use kubestep_protocol::{Rich, Sentence, Span, Who};
@@ -69,10 +69,6 @@ fn waited(session: &Session, step: usize, records: &[Arc<Record>]) -> Rich {
 /// The sentences of several steps.
 pub(crate) fn sentences(session: &Session, from: usize, to: usize) -> Vec<Sentence> {
     (from..to.min(session.history.last() + 1)).map(|step| sentence(session, step)).collect()
-}
-
-fn name(key: &Key) -> Span {
-    Span::Object(object_ref(key), format!("{} {}", key.kind.name(), tail(&key.name)))
 }
 
 /// The first words: who, as the subject of a sentence.
@@ -236,6 +232,8 @@ fn served(
         (Some(ChangeKind::Modified), _, "scale") => "scaled ",
         (Some(ChangeKind::Modified), ..) => "changed ",
     };
+    // Of many that go at once, this one.
+    let key = change.filter(|_| key.name.is_empty()).map_or(key, |c| &c.key);
     let mut rich = Rich::words(format!("{who} {what}")).then(name(key));
     if let (Some(old), Some(new)) = (old, new) {
         let news = differences(old, new);

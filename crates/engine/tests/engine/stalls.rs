@@ -223,6 +223,29 @@ fn a_dead_node_is_told_of_by_the_node_controller_after_its_grace() {
     assert!(by.starts_with("written by the node controller, "), "{by}");
     assert_eq!(why.stops_at.as_deref(), Some("node"));
     assert!(why_head(&page, &why).contains(&node));
+    let first = why.chain.first().expect("a cause").words.plain(page.frame().head.now);
+    assert!(first.contains("stopped") && first.contains(&node), "{first}");
+    let lanes = why.speech.expect("somebody could have spoken").lanes;
+    let says = lanes.iter().find(|l| l.name == format!("Node {node}")).expect("the node says so");
+    assert!(says.helps && says.words == "says why" && !says.spoke.is_empty(), "{says:?}");
+}
+
+/// A Job that has failed is at its end and not what was asked for: it is told, though nothing has to move.
+#[test]
+fn a_failed_job_is_told() {
+    let mut page = Page::open("empty");
+    let text = page.doc().text;
+    let image = text.lines().find_map(|l| l.split_once("image: ")).expect("an image").1.trim().to_string();
+    page.kubectl(&format!("kubectl create job bad --image={image} -- sh -c 'exit 3'"));
+    seconds(&mut page, 3000);
+    let now = page.frame().head.now;
+    let verdict = page.frame().head.verdict.clone();
+    assert_eq!(verdict.kind, VerdictKind::Converged, "{verdict:?}");
+    assert!(verdict.because.plain(now).contains("the Job bad has failed"), "{verdict:?}");
+    match why_of(&mut page, "Job", "bad").head {
+        WhyHead::Silent { words, .. } => assert!(words.plain(now).contains("failed"), "{words:?}"),
+        other => panic!("{other:?}"),
+    }
 }
 
 fn why_head(page: &Page, why: &Why) -> String {
