@@ -266,7 +266,11 @@ pub fn full_image_name(name: &str) -> String {
     }
     let full = match name.split_once('/') {
         None => format!("docker.io/library/{name}"),
-        Some((first, _)) if !first.contains(['.', ':']) && first != "localhost" => {
+        Some((first, _))
+            if !first.contains(['.', ':'])
+                && first != "localhost"
+                && !first.chars().any(char::is_uppercase) =>
+        {
             format!("docker.io/{name}")
         }
         Some(("docker.io", rest)) if !rest.contains('/') => format!("docker.io/library/{rest}"),

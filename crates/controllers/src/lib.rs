@@ -67,6 +67,8 @@ pub static ALL: &[&dyn Controller] = &[
     &volume::VolumeBinder,
     &volume::ClaimProtection,
     &volume::VolumeProtection,
+    &volume::EphemeralVolumes,
+    &volume::Expander,
     &volume::Provisioner,
 ];
 

@@ -90,13 +90,17 @@ macro_rules! objects {
                 }
                 match kind {
                     $(Kind::$kind => go::made::<$kind>(value).map(|o| Object::$kind(Arc::new(o))),)*
-                    Kind::Other(_) => {
-                        let Value::Object(mut rest) = value else { return Err("an object must be a map".into()) };
-                        let meta = rest.remove("metadata").unwrap_or(Value::Null);
-                        let metadata = if meta.is_null() { ObjectMeta::default() } else { go::made(meta)? };
-                        Ok(Object::Custom(Arc::new(Custom { kind, metadata, rest })))
-                    }
+                    Kind::Other(_) => Object::unread(kind, value),
                 }
+            }
+            /// An object of any kind as it was written: only its metadata is read.
+            pub fn unread(kind: Kind, value: Value) -> Result<Object, String> {
+                let Value::Object(mut rest) = value else { return Err("an object must be a map".into()) };
+                rest.remove("apiVersion");
+                rest.remove("kind");
+                let meta = rest.remove("metadata").unwrap_or(Value::Null);
+                let metadata = if meta.is_null() { ObjectMeta::default() } else { go::made(meta)? };
+                Ok(Object::Custom(Arc::new(Custom { kind, metadata, rest })))
             }
         }
         $(

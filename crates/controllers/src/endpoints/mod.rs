@@ -1,8 +1,8 @@
 //! Endpoints: the older form of the addresses behind a service, still written for each service.
 //!
-//! Upstream: pkg/controller/endpoint (v1.37). Left out: the cut at 1,000 addresses. Ports and subsets stand in the
-//! order of the service's ports; upstream sorts them by a hash.
+//! Upstream: pkg/controller/endpoint (v1.37). Left out: the cut at 1,000 addresses.
 
+pub(crate) mod order;
 mod subsets;
 
 use crate::{

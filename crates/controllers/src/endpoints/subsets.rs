@@ -1,5 +1,6 @@
 //! Addresses that share their ports. Upstream: pkg/api/v1/endpoints, RepackSubsets (v1.37).
 
+use super::order;
 use crate::endpointslice::{
     begins, is_target,
     members::{can_be_endpoint, find_port, has_hostname},
@@ -97,7 +98,9 @@ pub(super) fn subsets(service: &Service, pods: &[&Pod], before: Option<&Endpoint
             subset.ports.push(core_port(port, number));
         }
     }
-    found.into_iter().map(|(_, subset)| subset).collect()
+    let mut found: Vec<EndpointSubset> = found.into_iter().map(|(_, subset)| subset).collect();
+    order::subsets(&mut found);
+    found
 }
 
 fn core_port(port: &ServicePort, number: i32) -> CoreEndpointPort {

@@ -5,6 +5,7 @@ use super::{
     members::{can_be_endpoint, find_port, has_address, has_hostname},
     plan::port_key,
 };
+use crate::endpoints::order::slice_ports;
 use kubestep_control::View;
 use kubestep_model::arrange::Gather;
 use kubestep_model::{
@@ -85,7 +86,9 @@ fn ports_of(service: &Service, numbers: &[Option<i32>]) -> Vec<EndpointPort> {
             ..EndpointPort::default()
         })
     };
-    service.spec.ports.iter().zip(numbers).filter_map(of).collect()
+    let mut ports: Vec<EndpointPort> = service.spec.ports.iter().zip(numbers).filter_map(of).collect();
+    slice_ports(&mut ports);
+    ports
 }
 
 fn zone_of(node: Option<&Node>) -> Option<&String> {

@@ -52,11 +52,13 @@ fn merge(into: &mut Value, patch: &Value) {
 /// One service's objects of one kind, one after the other, as far as they are compared.
 type States = BTreeMap<(Kind, String), Vec<Value>>;
 
-/// What is compared of an object; addresses in any order.
+/// What is compared of an object; addresses in any order, and subsets, whose order comes of hashes of uids.
 fn compared(object: &Object) -> Value {
     let mut value = object.to_value();
-    if let Some(list) = value["endpoints"].as_array_mut() {
-        list.sort_by_key(Value::to_string);
+    for list in ["endpoints", "subsets"] {
+        if let Some(list) = value[list].as_array_mut() {
+            list.sort_by_key(Value::to_string);
+        }
     }
     let meta = &value["metadata"];
     let which = ["labels", "annotations", "ownerReferences", "generateName"].map(|name| meta[name].clone());

@@ -1,9 +1,9 @@
 //! The image manager: pull policies, one pull at a time, waiting after refusals.
 //! Upstream: pkg/kubelet/images/image_manager.go.
 
-use super::{Cx, Kubelet, Uid, pod_reference, start::container};
+use super::{Ask, Cx, Kubelet, Uid, pod_reference, start::container};
 use kubestep_control::{Order, RuntimeImage, full_image_name};
-use kubestep_model::{Instant, text::duration};
+use kubestep_model::{Instant, Key, Kind, Subresource, Verb, text::duration};
 use std::sync::Arc;
 
 /// A pull that waits for its turn, or is under way (the first).
@@ -16,15 +16,38 @@ pub(super) struct PullRequest {
     begun: Option<Instant>,
 }
 
+/// What is wrong with an image's name. Upstream: distribution/reference, ParseNormalizedNamed and splitDockerDomain.
 fn invalid_name(image: &str) -> Option<String> {
-    let (name, digest) = image.split_once('@').unwrap_or((image, ""));
-    let slash = name.rfind('/').map_or(0, |i| i + 1);
-    let (path, tag) =
-        name[slash..].find(':').map_or((name, None), |i| (&name[..slash + i], Some(&name[slash + i + 1..])));
-    let (host, rest) = match path.split_once('/') {
-        Some((host, rest)) if host.contains(['.', ':']) || host == "localhost" => (host, rest),
-        _ => ("", path),
+    if image.len() == 64 && image.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')) {
+        let text = "cannot specify 64-byte hexadecimal strings";
+        return Some(format!("invalid repository name ({image}), {text}"));
+    }
+    let full;
+    let (host, remainder) = match image.split_once('/') {
+        Some(("docker.io" | "index.docker.io", rest)) => {
+            full = if rest.contains('/') { rest.to_owned() } else { format!("library/{rest}") };
+            ("", full.as_str())
+        }
+        // A first part that is no name of a repository is taken for a host.
+        Some((first, rest))
+            if first == "localhost"
+                || first.contains(['.', ':'])
+                || first.chars().any(char::is_uppercase) =>
+        {
+            (first, rest)
+        }
+        Some(_) => ("", image),
+        None => {
+            full = format!("library/{image}");
+            ("", full.as_str())
+        }
     };
+    let remote = remainder.split_once(':').map_or(remainder, |(remote, _)| remote);
+    if remote.chars().any(char::is_uppercase) {
+        return Some(format!("invalid reference format: repository name ({remote}) must be lowercase"));
+    }
+    let (name, digest) = remainder.split_once('@').unwrap_or((remainder, ""));
+    let (path, tag) = name.split_once(':').map_or((name, None), |(path, tag)| (path, Some(tag)));
     let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     let tag_ok = tag
         .is_none_or(|t| !t.is_empty() && t.len() <= 128 && t.chars().all(word) && !t.starts_with(['.', '-']));
@@ -35,13 +58,8 @@ fn invalid_name(image: &str) -> Option<String> {
     let host_ok = host.chars().all(|c| word(c) || c == ':');
     let digest_ok = image.find('@').is_none()
         || digest.split_once(':').is_some_and(|(a, d)| !a.is_empty() && d.len() >= 32);
-    if !tag_ok || !host_ok || !digest_ok || !rest.split('/').all(part_ok) {
-        return Some("invalid reference format".into());
-    }
-    if rest.chars().any(|c| c.is_ascii_uppercase()) {
-        return Some(format!("invalid reference format: repository name ({rest}) must be lowercase"));
-    }
-    None
+    let good = tag_ok && host_ok && digest_ok && path.split('/').all(part_ok);
+    (!good).then(|| "invalid reference format".into())
 }
 
 impl Kubelet {
@@ -167,11 +185,54 @@ impl Kubelet {
                     worker.pull_errors.insert(image.clone(), text.clone());
                     cx.event(about, "Warning", "Failed", format!("Failed to pull image \"{image}\": {text}"));
                     self.image_failed(cx, &uid, &container, "ErrImagePull", &text);
+                    if let Some(starting) = self.starting(&uid) {
+                        starting.pull_failed = true;
+                    }
                     self.start_next(cx, &uid);
                 }
             }
         }
         self.pull_next(cx);
+    }
+}
+
+impl Kubelet {
+    /// A sync in which a pull was refused says which of the pod's secrets for pulls are not there. Upstream: SyncPod,
+    /// getPullSecretsForPod; there they are looked up before the pull.
+    pub(super) fn look_for_pull_secrets(&mut self, cx: &mut Cx<'_>, uid: &Uid) {
+        let Some(worker) = self.worker(uid) else { return };
+        let named = worker.pod.spec.image_pull_secrets.iter().filter(|s| !s.name.is_empty());
+        let names: Vec<String> = named.map(|s| s.name.clone()).collect();
+        worker.pull_secrets = names.iter().map(|name| (name.clone(), None)).collect();
+        let namespace = worker.pod.metadata.namespace.clone();
+        for name in names {
+            let key = Key::new(Kind::Secret, namespace.clone(), name.as_str());
+            let ticket = cx.ask(Verb::Get { key, subresource: Subresource::None });
+            self.asks.insert(ticket, Ask::PullSecret(uid.clone(), name));
+        }
+    }
+
+    pub(super) fn pull_secret_answered(&mut self, cx: &mut Cx<'_>, uid: &Uid, name: &str, there: bool) {
+        let Some(worker) = self.worker(uid) else { return };
+        if let Some((_, known)) =
+            worker.pull_secrets.iter_mut().find(|(n, known)| n == name && known.is_none())
+        {
+            *known = Some(there);
+        }
+        if worker.pull_secrets.is_empty() || worker.pull_secrets.iter().any(|(_, known)| known.is_none()) {
+            return;
+        }
+        let missing =
+            std::mem::take(&mut worker.pull_secrets).into_iter().filter(|(_, known)| *known == Some(false));
+        let missing: Vec<String> = missing.map(|(name, _)| name).collect();
+        if missing.is_empty() {
+            return;
+        }
+        let text = format!(
+            "Unable to retrieve some image pull secrets ({}); attempting to pull the image may not succeed.",
+            missing.join(", ")
+        );
+        cx.event(pod_reference(&worker.pod, None), "Warning", "FailedToRetrieveImagePullSecret", text);
     }
 }
 
@@ -195,6 +256,10 @@ mod tests {
             ("", false),
         ] {
             assert_eq!(super::invalid_name(name).is_none(), good, "{name}");
+        }
+        for (name, part) in [("Example/A:1", "A"), ("example/A:1", "example/A"), ("Web:1", "library/Web")] {
+            let text = format!("invalid reference format: repository name ({part}) must be lowercase");
+            assert_eq!(super::invalid_name(name), Some(text), "{name}");
         }
     }
 }

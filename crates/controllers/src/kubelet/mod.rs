@@ -73,6 +73,7 @@ enum Ask {
     Delete(Uid),
     Volume(Uid, String),
     Config(Uid),
+    PullSecret(Uid, String),
     Node(node::NodeAsk),
 }
 
@@ -218,6 +219,7 @@ impl Kubelet {
             Some(Ask::Delete(uid)) => self.pod_deleted(cx, &uid, reply),
             Some(Ask::Volume(uid, source)) => self.volume_answered(cx, &uid, &source, reply),
             Some(Ask::Config(uid)) => self.config_answered(cx, &uid, reply),
+            Some(Ask::PullSecret(uid, name)) => self.pull_secret_answered(cx, &uid, &name, reply.is_ok()),
             Some(Ask::Node(ask)) => self.node_answered(cx, ask, reply),
             None => {}
         }

@@ -78,13 +78,13 @@ impl Kubelet {
     }
 
     fn node_event_of(&self, cx: &mut Cx<'_>, r#type: &'static str, reason: &str, message: String) {
-        let name: Arc<str> = self.name().into();
-        // Before it has registered the kubelet does not know the node's uid, and writes the name for it.
+        // Before it has registered the kubelet does not know the node's uid. Upstream: nodeRefWithUID.
         let known = self.node.node.as_ref().filter(|_| self.node.registered);
         let about = ObjectReference {
             kind: "Node".into(),
-            name: name.clone(),
-            uid: known.map_or(name, |node| node.metadata.uid.clone()),
+            name: self.name().into(),
+            uid: known.map_or_else(|| "".into(), |node| node.metadata.uid.clone()),
+            api_version: "v1".into(),
             ..ObjectReference::default()
         };
         cx.event(about, r#type, reason, message);

@@ -25,6 +25,8 @@ pub(super) struct Starting {
     /// Whether anything was done.
     pub(super) acted: bool,
     pub(super) failed: bool,
+    /// Whether a pull was tried and refused.
+    pub(super) pull_failed: bool,
     /// The first end of a back-off among the failures.
     pub(super) until: Option<Instant>,
 }
@@ -35,7 +37,7 @@ pub(super) fn container<'a>(pod: &'a Pod, name: &str) -> Option<&'a Container> {
 }
 
 impl Kubelet {
-    fn starting(&mut self, uid: &Uid) -> Option<&mut Starting> {
+    pub(super) fn starting(&mut self, uid: &Uid) -> Option<&mut Starting> {
         match &mut self.worker(uid)?.activity {
             Activity::Starting(starting) => Some(starting),
             _ => None,
@@ -63,6 +65,9 @@ impl Kubelet {
 
     fn sync_done(&mut self, cx: &mut Cx<'_>, uid: &Uid) {
         let Some(starting) = self.starting(uid).cloned() else { return };
+        if starting.pull_failed {
+            self.look_for_pull_secrets(cx, uid);
+        }
         let outcome = if starting.failed { Outcome::Failed(starting.until) } else { Outcome::Fine };
         self.complete(cx, uid, &outcome);
         if starting.acted && !starting.failed {

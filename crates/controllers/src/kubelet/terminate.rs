@@ -1,9 +1,7 @@
 //! The end of a pod on its node. Upstream: Kubelet.SyncTerminatingPod and SyncTerminatedPod.
 
 use super::{
-    Cx, Kubelet, Timer, Uid,
-    hooks::LEAST_GRACE,
-    pod_reference,
+    Cx, Kubelet, Timer, Uid, pod_reference,
     worker::{Activity, Outcome, Stage},
 };
 use kubestep_control::{Order, RuntimeState};
@@ -47,18 +45,6 @@ impl Kubelet {
             );
             cx.because("kubelet.stop", vec![("container", name.to_string()), ("grace", grace.to_string())]);
             self.stop_container(cx, &pod, &name, &id, grace);
-        }
-    }
-
-    /// The grace period was shortened while containers are being stopped.
-    pub(super) fn stop_sooner(&mut self, cx: &mut Cx<'_>, uid: &Uid) {
-        let Some(worker) = self.workers.get(uid) else { return };
-        let Activity::Stopping(left) = worker.activity.clone() else { return };
-        let grace = worker.grace.unwrap_or(1);
-        // With no grace at all nobody waits for anybody.
-        let waiting = if grace > 0 { self.wait_shorter(cx.now, uid, grace) } else { vec![] };
-        for id in left.into_iter().filter(|id| !waiting.contains(id)) {
-            cx.order(Order::Stop { pod: uid.clone(), id, grace: grace.max(LEAST_GRACE) });
         }
     }
 

@@ -68,13 +68,4 @@ impl Kubelet {
             cx.order(Order::Stop { pod: uid.clone(), id, grace });
         }
     }
-
-    /// The grace period was shortened: those that wait have less of it, too. Answers who waits.
-    pub(super) fn wait_shorter(&mut self, now: Instant, uid: &Uid, grace: i64) -> Vec<Arc<str>> {
-        let Some(worker) = self.worker(uid) else { return vec![] };
-        for waiting in &mut worker.waiting {
-            (waiting.grace, waiting.since) = (grace, now);
-        }
-        worker.waiting.iter().map(|waiting| waiting.id.clone()).collect()
-    }
 }

@@ -73,6 +73,8 @@ pub(super) struct Worker {
     /// By image, with the text of the last refusal.
     pub(super) pulls: Backoff,
     pub(super) pull_errors: BTreeMap<Arc<str>, Arc<str>>,
+    /// Secrets for pulls that are asked for, and whether each is there, once that is known.
+    pub(super) pull_secrets: Vec<(String, Option<bool>)>,
     pub(super) volumes: Volumes,
     pub(super) probes: BTreeMap<(Arc<str>, ProbeKind), Probe>,
     pub(super) started: Instant,
@@ -102,6 +104,7 @@ impl Worker {
             crashes: Backoff::default(),
             pulls: Backoff::default(),
             pull_errors: BTreeMap::new(),
+            pull_secrets: vec![],
             volumes: Volumes::default(),
             probes: BTreeMap::new(),
             started: now,
@@ -222,13 +225,9 @@ impl Kubelet {
                     self.update(cx, uid);
                 }
             }
-            Stage::Terminating if shorter => {
-                if matches!(worker.activity, Activity::Stopping(_)) {
-                    self.stop_sooner(cx, uid);
-                } else {
-                    self.update(cx, uid);
-                }
-            }
+            // What is being stopped goes on with the grace it was given: upstream's SyncTerminatingPod (v1.37) does not
+            // see that its context is cancelled. The next sync has less.
+            Stage::Terminating if shorter => self.update(cx, uid),
             Stage::Terminating => {}
             Stage::Terminated => self.update(cx, uid),
             Stage::Finished => {

@@ -1,5 +1,6 @@
 //! What the slices of some Endpoints should hold. Upstream: endpointslicemirroring/reconciler_helpers.go (v1.37).
 
+use crate::endpoints::order::slice_ports;
 use kubestep_model::{
     Endpoint, EndpointAddress, EndpointConditions, EndpointPort, EndpointSlice, EndpointSubset, Endpoints,
     Shared,
@@ -24,6 +25,10 @@ impl Wanted {
     /// Whether a slice can become this one.
     pub(super) fn fits(&self, slice: &EndpointSlice) -> bool {
         slice.address_type == self.family && slice.ports == self.ports
+    }
+    /// Whether a slice is of the same family.
+    pub(super) fn is_like(&self, slice: &EndpointSlice) -> bool {
+        slice.address_type == self.family
     }
     pub(super) fn fill(self, slice: &mut EndpointSlice) {
         slice.address_type = self.family.into();
@@ -60,7 +65,9 @@ fn ports(subset: &EndpointSubset) -> Vec<EndpointPort> {
         app_protocol: p.app_protocol.clone(),
         ..Default::default()
     };
-    subset.ports.iter().map(port).collect()
+    let mut ports: Vec<EndpointPort> = subset.ports.iter().map(port).collect();
+    slice_ports(&mut ports);
+    ports
 }
 
 fn endpoint(address: &EndpointAddress, ready: bool) -> Endpoint {

@@ -109,7 +109,7 @@ fn is_ours(slice: &EndpointSlice, name: &str) -> bool {
     label(MANAGED_BY, MANAGER) && label(SERVICE_NAME, name)
 }
 
-/// Slices that are as wanted stay, others are changed, made and deleted. Upstream: reconciler.reconcile.
+/// Slices that are as wanted stay, others are changed, made and deleted. Upstream: reconciler.reconcile and finalize.
 fn settle(
     cx: &mut Cx<'_>,
     key: &Key,
@@ -117,31 +117,51 @@ fn settle(
     mut have: Vec<EndpointSlice>,
     mut wanted: Vec<Wanted>,
 ) -> Result<Result<(), Status>, Halt> {
-    let labels = endpoints.map(|e| labels(e, key)).unwrap_or_default();
+    let fresh = endpoints.map(|e| meta(e, key)).unwrap_or_default();
     wanted.retain(|w| {
-        let same = have.iter().position(|s| w.is(s) && s.metadata.labels == labels);
+        let same = have.iter().position(|s| {
+            let (now, new) = (&s.metadata, &fresh);
+            w.is(s) && now.labels == new.labels && now.annotations == new.annotations
+        });
         if let Some(i) = same {
             have.remove(i);
         }
         same.is_none()
     });
-    let mut refused = None;
+    let (mut made, mut changed, mut others) = (vec![], vec![], vec![]);
     for wish in wanted {
-        let reusable = have.iter().position(|s| wish.fits(s));
+        let slice = EndpointSlice { metadata: fresh.clone(), ..Default::default() };
+        match have.iter().position(|s| wish.fits(s)) {
+            // A slice is written anew, without the beginning of its name.
+            Some(i) => changed.push((slice, wish, Some(have.remove(i).metadata.name))),
+            None => others.push((slice, wish)),
+        }
+    }
+    for (slice, wish) in others {
+        // One that would be deleted becomes one that would be made. Upstream: recycleSlices.
+        match have.iter().position(|s| wish.is_like(s)) {
+            Some(i) => {
+                let name = have.remove(i).metadata.name;
+                let metadata = ObjectMeta { name, ..slice.metadata };
+                changed.push((EndpointSlice { metadata, ..slice }, wish, None));
+            }
+            None => made.push((slice, wish)),
+        }
+    }
+    let mut refused = None;
+    for (mut slice, wish) in made {
         cx.because("mirroring.write", vec![("who", key.name.to_string())]);
-        let reply = if let Some(i) = reusable {
-            let mut slice = have.remove(i);
-            wish.fill(&mut slice);
-            slice.metadata.labels.clone_from(&labels);
-            cx.try_replace(slice)?
-        } else if let Some(endpoints) = endpoints {
-            let mut slice = EndpointSlice { metadata: meta(endpoints, key), ..Default::default() };
-            wish.fill(&mut slice);
-            cx.try_create(slice)?
-        } else {
-            continue;
-        };
-        refused = refused.or(reply.err());
+        wish.fill(&mut slice);
+        refused = refused.or(cx.try_create(slice)?.err());
+    }
+    for (mut slice, wish, name) in changed {
+        cx.because("mirroring.write", vec![("who", key.name.to_string())]);
+        if let Some(name) = name {
+            slice.metadata.name = name;
+            slice.metadata.generate_name.clear();
+        }
+        wish.fill(&mut slice);
+        refused = refused.or(cx.try_replace(slice)?.err());
     }
     for slice in have {
         cx.because("mirroring.delete", vec![("who", key.name.to_string())]);

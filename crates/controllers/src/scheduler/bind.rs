@@ -79,7 +79,7 @@ impl Scheduler {
             Err((failed, candidate)) => {
                 attempt.message = Some(failed.message.clone());
                 self.keep(cx, attempt);
-                self.refused(cx, waiting, failed, candidate);
+                self.telling = self.refused(cx, waiting, failed, candidate);
             }
         }
     }
@@ -136,11 +136,14 @@ impl Scheduler {
         }
         let failed =
             Failed { reason: "SchedulerError", message, rejectors: BTreeSet::new(), nominated: None };
-        self.refused(cx, waiting.clone(), failed, None);
+        let _answer_that_nobody_waits_for = self.refused(cx, waiting.clone(), failed, None);
     }
 
     /// A request was answered.
     pub(super) fn answered(&mut self, cx: Sight<'_, '_>, ticket: Ticket, reply: &Reply) {
+        if self.telling == Some(ticket) {
+            self.telling = None;
+        }
         match self.flights.remove(&ticket) {
             Some(Flight::Bind { waiting, node }) => self.bound(cx, &waiting, &node, reply),
             Some(Flight::Volume { pod }) => self.volume_written(cx, &pod, reply),
@@ -166,14 +169,15 @@ impl Scheduler {
         }
     }
 
-    /// Puts the pod back into line and says why. Upstream: handleSchedulingFailure.
+    /// Puts the pod back into line and says why. Answers the request that says it, if it is news. Upstream:
+    /// handleSchedulingFailure.
     fn refused(
         &mut self,
         cx: Sight<'_, '_>,
         mut waiting: Waiting,
         failed: Failed,
         candidate: Option<Candidate>,
-    ) {
+    ) -> Option<Ticket> {
         let pod = waiting.info.pod.clone();
         let known = cx.view.object(&pod.key()).cloned();
         let current = known.as_ref().and_then(Pod::of).filter(|p| p.metadata.uid == pod.metadata.uid);
@@ -197,12 +201,11 @@ impl Scheduler {
         );
         let status = current.map_or(&pod.status, |p| &p.status);
         let nominated = failed.nominated.as_deref().unwrap_or("");
-        if let Some(patch) = status_patch(cx, &pod, status, &failed, nominated) {
-            cx.ask(patch);
-        }
+        let told = status_patch(cx, &pod, status, &failed, nominated).map(|patch| cx.ask(patch));
         if let Some(candidate) = candidate {
             self.make_room(cx, &pod, candidate);
         }
+        told
     }
 }
 

@@ -55,7 +55,9 @@ pub enum Event<'a> {
         old: &'a Pod,
         new: &'a Pod,
     },
-    /// An object of another kind was added or changed.
+    /// An object of another kind was added.
+    OtherAdded(&'a Object),
+    /// An object of another kind was changed.
     Other(&'a Object),
     /// It has waited for so long that it is tried again whatever happens.
     Timeout,
@@ -86,6 +88,7 @@ impl Event<'_> {
             Event::PodChanged { part, .. } => format!("AssignedPod{}", pod(*part)),
             Event::PodGone(_) => "AssignedPodDelete".into(),
             Event::WaitingChanged { part, .. } => format!("UnscheduledPod{}", pod(*part)),
+            Event::OtherAdded(object) => format!("{}Add", object.kind()),
             Event::Other(object) => format!("{}Update", object.kind()),
             Event::Timeout => "UnschedulableTimeout".into(),
         }

@@ -58,11 +58,11 @@ impl Scheduler {
                 (Some(old), None) => self.pod_gone(cx, old),
                 (None, None) => {}
             },
-            _ => {
-                if let Some(object) = &change.new {
-                    self.happened(cx, Event::Other(object));
-                }
-            }
+            _ => match &change.new {
+                Some(object) if change.old.is_none() => self.happened(cx, Event::OtherAdded(object)),
+                Some(object) => self.happened(cx, Event::Other(object)),
+                None => {}
+            },
         }
         if change.new.is_none()
             && let Some(old) = &change.old

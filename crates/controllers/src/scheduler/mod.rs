@@ -108,6 +108,9 @@ pub struct Scheduler {
     started: Instant,
     /// Whether the next attempt waits for its turn.
     cycle_set: bool,
+    /// The request that says why the last attempt failed: the next waits for its answer. Upstream: updatePod, which
+    /// is called by the loop itself unless SchedulerAsyncAPICalls is on; it is off in v1.37.
+    telling: Option<Ticket>,
     backoff_set: Option<Instant>,
     flush_set: Option<Instant>,
     /// Placed pods whose volumes are being bound, by uid.
@@ -142,7 +145,7 @@ impl Scheduler {
 
     /// Sets the timers that the queues need.
     fn arrange(&mut self, cx: Sight<'_, '_>) {
-        if self.queue.has_next() && !self.cycle_set {
+        if self.queue.has_next() && !self.cycle_set && self.telling.is_none() {
             self.cycle_set = true;
             cx.wake_at(Timer::Cycle, cx.now);
         }
@@ -201,7 +204,7 @@ impl Agent for Scheduler {
             Input::Runtime(_) => {}
         }
         // One attempt at a time: further pods wait for their turn.
-        if !self.cycle_set {
+        if !self.cycle_set && self.telling.is_none() {
             self.schedule_one(cx);
         }
         self.arrange(cx);

@@ -1,11 +1,13 @@
 //! Storage: claims find volumes, volumes are made, and nothing that is in use goes away.
 //!
-//! Upstream: pkg/controller/volume (v1.37): persistentvolume, pvcprotection, pvprotection. Left out: recycling of volumes,
-//! growing of claims, attaching, snapshots.
+//! Upstream: pkg/controller/volume (v1.37): persistentvolume, pvcprotection, pvprotection, ephemeral, expand. Left out:
+//! recycling of volumes, attaching, snapshots.
 
 mod binder;
 mod claim_protection;
 mod claims;
+pub(crate) mod ephemeral;
+mod expand;
 pub mod matching;
 mod provisioner;
 mod volume_protection;
@@ -14,13 +16,16 @@ mod volumes;
 pub use binder::VolumeBinder;
 pub use claim_protection::ClaimProtection;
 pub(crate) use claims::with_claim;
+pub use ephemeral::EphemeralVolumes;
+pub use expand::Expander;
 pub use provisioner::{PROVISIONER, Provisioner};
 pub use volume_protection::VolumeProtection;
 
 use crate::sentences::Sentence;
 use kubestep_control::{Cx, Halt};
 use kubestep_model::{
-    Key, Kind, ObjectReference, PersistentVolume, PersistentVolumeClaim, Pod, Status, Subresource, Whole,
+    Key, Kind, ObjectReference, PersistentVolume, PersistentVolumeClaim, Pod, Status, Subresource, Volume,
+    Whole,
 };
 
 /// A wish for storage.
@@ -37,15 +42,24 @@ pub(crate) const SELECTED_NODE: &str = "volume.kubernetes.io/selected-node";
 pub(crate) const STORAGE_PROVISIONER: &str = "volume.kubernetes.io/storage-provisioner";
 const BETA_STORAGE_PROVISIONER: &str = "volume.beta.kubernetes.io/storage-provisioner";
 
-/// The names of the claims that a pod makes, by its own volumes. Upstream: component-helpers, ephemeral.VolumeClaimName.
-pub fn claim_names(pod: &Pod) -> Vec<String> {
-    let of = |volume: &kubestep_model::Volume| {
+/// The name of the claim that is made for a volume of a pod. Upstream: component-helpers, ephemeral.VolumeClaimName.
+pub(crate) fn own_claim_name(pod: &Pod, volume: &Volume) -> String {
+    format!("{}-{}", pod.metadata.name, volume.name)
+}
+
+/// The claims that a pod names, and those that are made for it, which are marked.
+pub(crate) fn claims_of(pod: &Pod) -> Vec<(String, bool)> {
+    let of = |volume: &Volume| {
         let named = volume.rest.get("persistentVolumeClaim").and_then(|c| c.get("claimName")?.as_str());
-        let own =
-            volume.rest.contains_key("ephemeral").then(|| format!("{}-{}", pod.metadata.name, volume.name));
-        named.map(str::to_owned).or(own)
+        let own = volume.rest.contains_key("ephemeral").then(|| (own_claim_name(pod, volume), true));
+        named.map(|name| (name.to_owned(), false)).or(own)
     };
     pod.spec.volumes.iter().filter_map(of).collect()
+}
+
+/// The names of the claims of a pod.
+pub fn claim_names(pod: &Pod) -> Vec<String> {
+    claims_of(pod).into_iter().map(|(name, _)| name).collect()
 }
 
 /// The reference by which a volume names its claim.
@@ -121,6 +135,16 @@ pub static SENTENCES: &[Sentence] = &[
         code: "pvc.let-go",
         text: "No pod uses the claim {claim}: it may go.",
         upstream: "pkg/controller/volume/pvcprotection/pvc_protection_controller.go, removeFinalizer",
+    },
+    Sentence {
+        code: "pvc.ephemeral",
+        text: "The pod {pod} describes a volume of its own: the claim {claim} is made for it, and goes with it.",
+        upstream: "pkg/controller/volume/ephemeral/controller.go, handleVolume",
+    },
+    Sentence {
+        code: "pvc.grow",
+        text: "The claim {claim} asks for more than its volume has: it waits for a program that makes volumes larger.",
+        upstream: "pkg/controller/volume/expand/expand_controller.go, syncHandler",
     },
     Sentence {
         code: "pv.let-go",

@@ -3,7 +3,7 @@
 
 use super::common::{
     self, DRY_RUN, DryRun, FIELD_MANAGER, FILENAME, KUSTOMIZE, OUTPUT, RECURSIVE, SELECTOR, TEMPLATE,
-    VALIDATE,
+    VALIDATE, unsent,
 };
 use super::{delete, prune, server_side};
 use crate::{
@@ -278,7 +278,7 @@ fn create(kc: &mut Kc<'_>, manifest: &Manifest, key: &Key, how: &How) -> Flow<Re
         metadata.remove("resourceVersion");
     }
     let created = if how.dry == DryRun::Client {
-        Object::from_value(key.kind, body).map_err(Fault::Text)
+        unsent(key.kind, body)
     } else {
         let verb = Verb::Create {
             kind: key.kind,
@@ -467,5 +467,5 @@ fn locally(key: &Key, kind: PatchKind, patch: &Value, current: &Object) -> Optio
         (PatchKind::Strategic, Some(schema)) => strategic_merge_patch(&current, patch, schema),
         _ => merge_patch(&current, patch),
     };
-    Object::from_value(key.kind, value.ok()?).ok()
+    unsent(key.kind, value.ok()?).ok()
 }

@@ -17,6 +17,11 @@ use kubestep_model::{
 use serde_json::Value;
 use std::{collections::BTreeMap, sync::Arc};
 
+/// What a client that sends nothing holds: the manifest as it is, also where a server would refuse a value's type.
+pub(super) fn unsent(kind: Kind, body: Value) -> Result<Object, Fault> {
+    Object::from_value(kind, body.clone()).or_else(|_| Object::unread(kind, body)).map_err(Fault::Text)
+}
+
 /// How many objects come with one answer to a list. Upstream: cmdutil.DefaultChunkSize.
 pub(super) const CHUNK_SIZE: i64 = 500;
 

@@ -189,7 +189,7 @@ pub(super) fn create(
 ) -> Flow<Result<Object, Fault>> {
     let body = body(manifest, save_config);
     let made = if dry == DryRun::Client {
-        Object::from_value(manifest.kind, body).map_err(Fault::Text)
+        common::unsent(manifest.kind, body)
     } else {
         let verb = Verb::Create {
             kind: manifest.kind,

@@ -22,6 +22,13 @@ pub fn fnv32(bytes: &[u8]) -> u32 {
     bytes.iter().fold(FNV_OFFSET, |hash, b| hash.wrapping_mul(FNV_PRIME) ^ u32::from(*b))
 }
 
+/// FNV-1a with 128 bits.
+pub fn fnv128a(bytes: &[u8]) -> u128 {
+    bytes.iter().fold(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d, |hash, b| {
+        (hash ^ u128::from(*b)).wrapping_mul(0x0100_0000_0000_0000_0000_013b)
+    })
+}
+
 /// The text of a pod template that is hashed: Go's dump of the structs, after they went through the store.
 ///
 /// `template` is the template as the API server holds it, with all defaults.
@@ -63,5 +70,6 @@ mod tests {
             assert_eq!(fnv32a(text.as_bytes()), a);
             assert_eq!(fnv32(text.as_bytes()), plain);
         }
+        assert_eq!(fnv128a(b"foobar"), 0x343e_1662_793c_64bf_6f0d_3597_ba44_6f18);
     }
 }

@@ -11,7 +11,8 @@ use super::{
 };
 pub use crate::volume::claim_names;
 use crate::volume::{
-    BIND_COMPLETED, SELECTED_NODE,
+    BIND_COMPLETED, SELECTED_NODE, claims_of,
+    ephemeral::is_of,
     matching::{Place, best, is_reachable},
 };
 use kubestep_control::View;
@@ -64,10 +65,16 @@ fn claims(cycle: &Cycle<'_>) -> Result<Claims, String> {
     let mut found = Claims::default();
     let mut immediate = false;
     let space = &cycle.pod.pod.metadata.namespace;
-    for name in claim_names(&cycle.pod.pod) {
+    for (name, own) in claims_of(&cycle.pod.pod) {
         let claim = cycle.view.object(&Key::new(CLAIM, space.clone(), name.as_str()));
         let Some(claim) = claim.and_then(PersistentVolumeClaim::read) else {
-            return Err(format!("persistentvolumeclaim {name:?} not found"));
+            return Err(if own {
+                format!(
+                    "waiting for ephemeral volume controller to create the persistentvolumeclaim {name:?}"
+                )
+            } else {
+                format!("persistentvolumeclaim {name:?} not found")
+            });
         };
         let volume = claim.spec.volume_name.as_str();
         if claim.status.phase == "Lost" {
@@ -77,6 +84,9 @@ fn claims(cycle: &Cycle<'_>) -> Result<Claims, String> {
         }
         if claim.metadata.is_terminating() {
             return Err(format!("persistentvolumeclaim {name:?} is being deleted"));
+        }
+        if own {
+            is_of(&claim.metadata, &cycle.pod.pod)?;
         }
         let delayed = class_of(cycle.view, &claim)
             .is_some_and(|c| c.volume_binding_mode.as_deref() == Some("WaitForFirstConsumer"));
@@ -168,12 +178,12 @@ impl Plugin for VolumeBinding {
     fn hint(&self, pod: &PodInfo, event: &Event<'_>) -> bool {
         match event {
             Event::NodeAdded(_) | Event::NodeChanged { part: NodePart::Label, .. } => true,
-            Event::Other(object) if object.kind() == CLAIM => {
+            Event::OtherAdded(object) | Event::Other(object) if object.kind() == CLAIM => {
                 let (meta, pod) = (object.meta(), &pod.pod);
                 meta.namespace == pod.metadata.namespace
                     && claim_names(pod).iter().any(|name| **name == *meta.name)
             }
-            Event::Other(object) => [VOLUME, CLASS].contains(&object.kind()),
+            Event::OtherAdded(object) | Event::Other(object) => [VOLUME, CLASS].contains(&object.kind()),
             _ => false,
         }
     }

@@ -8,13 +8,18 @@ use super::{
         node_info::{NodeInfo, PodInfo},
     },
     Before, Cycle, Plugin, Rejection, State,
-    volume_binding::claim_names,
 };
-use kubestep_model::{Key, Object};
+use crate::volume::claims_of;
+use kubestep_model::{Key, Object, Pod};
 
 /// See the module.
 #[derive(Debug)]
 pub struct VolumeRestrictions;
+
+/// The claims that a pod names; what is made for it alone is not shared.
+fn claim_names(pod: &Pod) -> Vec<String> {
+    claims_of(pod).into_iter().filter(|(_, own)| !own).map(|(name, _)| name).collect()
+}
 
 /// The pod's claims of access mode ReadWriteOncePod, or the first claim that is not there.
 fn exclusive(cycle: &Cycle<'_>) -> Result<Vec<String>, String> {
@@ -57,7 +62,7 @@ impl Plugin for VolumeRestrictions {
         let State::Exclusive(names, nodes) = state else { return Ok(()) };
         // Wherever the claim is used: it is for one pod of the cluster, not for one of a node.
         if nodes.iter().any(|other| *other != node.name) || taken_on(node, cycle, names) {
-            let reason = "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode";
+            let reason = "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod";
             return Err(Rejection::for_now(reason));
         }
         Ok(())
@@ -65,7 +70,8 @@ impl Plugin for VolumeRestrictions {
     fn hint(&self, pod: &PodInfo, event: &Event<'_>) -> bool {
         let claims = claim_names(&pod.pod);
         match event {
-            Event::Other(object) if object.kind() == CLAIM => {
+            Event::NodeAdded(_) => true,
+            Event::OtherAdded(object) if object.kind() == CLAIM => {
                 let meta = object.meta();
                 meta.namespace == pod.group.namespace && claims.iter().any(|name| **name == *meta.name)
             }

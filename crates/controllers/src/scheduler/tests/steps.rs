@@ -167,6 +167,9 @@ fn errors_back_off_up_to_ten_seconds() {
         let before = stage.now;
         let tries = stage.said.len();
         while stage.said.len() == tries {
+            while !stage.asked.is_empty() {
+                stage.answer(granted());
+            }
             stage.wait(Duration::from_secs(1));
         }
         waits.push(stage.now.since(before).as_secs());
@@ -181,6 +184,7 @@ fn only_events_that_may_help_bring_a_pod_back() {
     let mut stage = Stage::new(vec![node("node-1", "1")]);
     stage.change(pod("big", "3", 0));
     assert_eq!(stage.said.len(), 1);
+    stage.answer(granted());
     stage.change(node("node-2", "2"));
     assert_eq!(stage.said.len(), 1, "a node that is too small helps nobody");
     stage.change(node("node-3", "4"));
@@ -191,10 +195,23 @@ fn only_events_that_may_help_bring_a_pod_back() {
 fn after_five_minutes_a_pod_is_tried_whatever_happened() {
     let mut stage = Stage::new(vec![node("node-1", "1")]);
     stage.change(pod("big", "3", 0));
+    stage.answer(granted());
     stage.wait(Duration::from_secs(299));
     assert_eq!(stage.scheduler.attempts("uid-big").count(), 1);
     stage.wait(Duration::from_secs(40));
     assert_eq!(stage.scheduler.attempts("uid-big").count(), 2);
+}
+
+#[test]
+fn the_next_attempt_waits_until_it_is_written_why_the_last_one_failed() {
+    let mut stage = Stage::new(vec![node("node-1", "1")]);
+    stage.change(pod("big", "3", 0));
+    stage.change(pod("small", "100m", 0));
+    stage.run();
+    assert_eq!(stage.bindings(), []);
+    stage.answer(granted());
+    stage.run();
+    assert_eq!(stage.bindings(), [("small".to_owned(), "node-1".to_owned())]);
 }
 
 #[test]
@@ -230,7 +247,7 @@ fn a_more_important_pod_makes_room_and_then_takes_it() {
     assert_eq!(stage.said.last().map(|(r, _)| r.as_str()), Some("Preempted"));
     stage.change(pod("late", "800m", 50));
     assert_eq!(stage.bindings(), [], "the room is promised");
-    stage.asked.clear();
+    stage.answer(granted());
     stage.delete(&weak);
     assert_eq!(stage.bindings(), [("vip".to_owned(), "node-1".to_owned())]);
 }
