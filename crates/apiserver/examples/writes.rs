@@ -20,7 +20,8 @@ impl Bench {
     fn ask(&mut self, verb: Verb) -> Option<Object> {
         let request: Request = verb.into();
         let settings = Settings::default();
-        let outcome = serve(&self.store, &request, &self.who, Instant::START, &mut self.dice, &settings);
+        let outcome =
+            serve(self.store.clone(), &request, &self.who, Instant::START, &mut self.dice, &settings);
         self.store = outcome.store;
         match outcome.reply {
             Ok(Answer::Object { object, .. }) => Some(object),

@@ -266,8 +266,14 @@ mod tests {
 
         fn ask(&mut self, request: Request) -> String {
             let who = Actor::new("kubectl", "kubernetes-admin");
-            let outcome =
-                serve(&self.store, &request, &who, Instant::START, &mut self.dice, &Settings::default());
+            let outcome = serve(
+                self.store.clone(),
+                &request,
+                &who,
+                Instant::START,
+                &mut self.dice,
+                &Settings::default(),
+            );
             self.store = outcome.store;
             outcome.reply.err().map(|s| s.message).unwrap_or_default()
         }

@@ -33,16 +33,24 @@ pub struct Outcome {
 }
 
 /// Serves one request.
+///
+/// The store is taken, not copied: what is written into one that nobody else holds needs no copy first.
 pub fn serve(
-    store: &Store,
+    store: Store,
     request: &Request,
     who: &Actor,
     now: Instant,
     dice: &mut Dice,
     settings: &Settings,
 ) -> Outcome {
+    let revision = store.revision();
+    let adds = matches!(
+        request.verb,
+        Verb::Create { .. } | Verb::Patch { .. } | Verb::Replace { .. } | Verb::Bind { .. }
+    );
+    let before = (!adds || store.is_near_full()).then(|| store.clone());
     let mut turn = Turn {
-        store: store.clone(),
+        store,
         who,
         now,
         dice,
@@ -87,7 +95,8 @@ pub fn serve(
         audit.append(&mut turn.side);
         turn.store
     } else {
-        store.clone()
+        // What was written on the way to a refusal is taken back.
+        before.unwrap_or_else(|| turn.store.taken_back_to(revision))
     };
     Outcome { store, reply, audit }
 }
@@ -95,7 +104,7 @@ pub fn serve(
 /// What the answer would be, without keeping anything: for an editor that asks while a person types.
 pub fn check(store: &Store, request: &Request, who: &Actor, now: Instant, settings: &Settings) -> Reply {
     let request = Request { dry_run: true, ..request.clone() };
-    serve(store, &request, who, now, &mut Dice::new(0), settings).reply
+    serve(store.clone(), &request, who, now, &mut Dice::new(0), settings).reply
 }
 
 /// Whether somebody in whose name it is asked may ask it.

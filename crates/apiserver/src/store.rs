@@ -10,6 +10,9 @@ use std::sync::Arc;
 /// So many writes are remembered; a watch from an older revision has to list again (410 Gone).
 pub const LOG_LENGTH: usize = 20_000;
 
+/// No request makes more writes than this.
+const MARGIN: usize = LOG_LENGTH / 4;
+
 /// One committed write.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
@@ -170,6 +173,13 @@ impl Store {
         self.objects.differences(&before.objects, &mut |_, old, new| tell(old, new));
     }
 
+    /// The writes that made this store of another one, if it was made of that and the log still tells.
+    pub fn written_since(&self, before: &Store) -> Option<impl Iterator<Item = &LogEntry>> {
+        let last = before.shared_entry(before.revision)?;
+        let same = self.shared_entry(before.revision).is_some_and(|entry| Arc::ptr_eq(entry, last));
+        same.then(|| self.log_after(before.revision))
+    }
+
     /// Up to this revision the log has been dropped: a watch must start here or later.
     pub fn oldest_revision(&self) -> Revision {
         self.compacted
@@ -193,8 +203,12 @@ impl Store {
 
     /// The write that made a revision, if the log still holds it.
     pub fn entry(&self, revision: Revision) -> Option<&LogEntry> {
+        self.shared_entry(revision).map(|entry| &**entry)
+    }
+
+    fn shared_entry(&self, revision: Revision) -> Option<&Arc<LogEntry>> {
         let index = revision.checked_sub(self.compacted)?.checked_sub(1)?;
-        self.log.get(usize::try_from(index).ok()?).map(|entry| &**entry)
+        self.log.get(usize::try_from(index).ok()?)
     }
 
     /// The objects of a kind as they were at a revision, if the log still tells; other kinds are as they are.
@@ -212,6 +226,21 @@ impl Store {
         }
         past.revision = revision;
         Some(past)
+    }
+
+    /// Whether one request may write so much that the oldest writes are forgotten.
+    pub(crate) fn is_near_full(&self) -> bool {
+        self.log.len() + MARGIN >= LOG_LENGTH
+    }
+
+    /// Without what was written after a revision, of which nothing is forgotten.
+    pub(crate) fn taken_back_to(mut self, revision: Revision) -> Store {
+        while self.revision > revision {
+            let Some(write) = self.log.pop_back() else { break };
+            self.revision -= 1;
+            self.undo(&write, self.before(&write));
+        }
+        self
     }
 
     /// Takes one write back; `before` is what it wrote over.
@@ -348,6 +377,22 @@ mod tests {
         assert_eq!(store.kinds(), [Kind::Namespace, Kind::ConfigMap]);
         assert_eq!(store.stored(Kind::ConfigMap).count(), 4);
         assert_eq!(store.stored(Kind::Pod).count(), 0);
+    }
+
+    #[test]
+    fn what_was_written_can_be_taken_back() {
+        let mut store = Store::new();
+        store.seed([map("a", "x"), map("a", "y")]);
+        let who: Arc<str> = "kubectl".into();
+        store.put(map("a", "y"), Instant::START, &who);
+        let before = store.clone();
+        let mut changed = map("a", "x");
+        changed.meta_mut().labels.insert("k".into(), "v".into());
+        store.put(changed, Instant::START, &who);
+        store.put(map("b", "new"), Instant::START, &who);
+        store.remove(&Key::new(Kind::ConfigMap, "a", "y"), Instant::START, &who);
+        assert_ne!(store, before);
+        assert_eq!(store.taken_back_to(before.revision()), before);
     }
 
     #[test]

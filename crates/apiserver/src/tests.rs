@@ -29,7 +29,7 @@ impl World {
 
     pub(crate) fn request(&mut self, request: Request) -> Outcome {
         let who = Actor::new("kubectl", "kubernetes-admin");
-        let outcome = serve(&self.store, &request, &who, self.now, &mut self.dice, &self.settings);
+        let outcome = serve(self.store.clone(), &request, &who, self.now, &mut self.dice, &self.settings);
         self.store = outcome.store.clone();
         outcome
     }

@@ -182,11 +182,10 @@ impl World {
 
     /// Passes reports of a runtime to its kubelet.
     pub(crate) fn pass_on(&mut self, node: &Arc<str>, reports: Vec<Report>, trace: &mut Trace) -> What {
-        let texts = reports.iter().map(|r| format!("{r:?}")).collect();
-        for report in reports {
-            self.tell(&ProcessId::Kubelet(node.clone()), Told::Runtime(report), trace);
+        for report in &reports {
+            self.tell(&ProcessId::Kubelet(node.clone()), Told::Runtime(report.clone()), trace);
         }
-        What::Runtime { node: node.clone(), reports: texts }
+        What::Runtime { node: node.clone(), reports }
     }
 
     /// A timer of an agent has come.
@@ -194,7 +193,7 @@ impl World {
         let step = Step::Timer(id.clone(), timer.clone());
         trace.timer = Some(step);
         self.tell(id, Told::Due(timer.clone()), trace);
-        What::ByClock { process: id.clone(), timer: format!("{timer:?}") }
+        What::ByClock { process: id.clone(), timer: timer.clone() }
     }
 
     fn with_speech<T>(

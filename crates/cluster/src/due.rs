@@ -29,7 +29,8 @@ impl Due {
     pub(crate) fn put(&mut self, step: Step, at: Instant) {
         match self.by_step.get(&step) {
             Some(Slot(old, ..)) if *old <= at => {}
-            _ => self.put_exactly(step, at),
+            Some(_) => self.put_exactly(step, at),
+            None => self.put_caused(step, at, None),
         }
     }
 

@@ -75,7 +75,7 @@ pub struct History {
 
 /// So many records after a kept world the next one is kept; the steps between are made again when they are looked at. A
 /// world that is kept makes all that is written after it a copy first.
-const SPARSE: RecordId = 48;
+const SPARSE: RecordId = 96;
 /// How many moments keep their world before the oldest are thinned out.
 const KEPT: usize = 10_000;
 /// Of the old ones, every so many steps keep theirs.

@@ -1,7 +1,7 @@
 //! What one step did and why.
 
-use crate::ProcessId;
-use kubestep_control::Note;
+use crate::{ProcessId, TimerName};
+use kubestep_control::{Note, Report};
 use kubestep_model::{Instant, Key, Kind, Revision};
 use std::sync::Arc;
 
@@ -47,9 +47,9 @@ pub enum What {
         dry_run: bool,
     },
     /// The scheduler or a kubelet did something by the clock.
-    ByClock { process: ProcessId, timer: String },
+    ByClock { process: ProcessId, timer: TimerName },
     /// Containers changed on a node.
-    Runtime { node: Arc<str>, reports: Vec<String> },
+    Runtime { node: Arc<str>, reports: Vec<Report> },
     /// A command went on; its exit code when it ended.
     Client { line: String, exit: Option<i32> },
     /// Waiting keys came into line.

@@ -126,7 +126,7 @@ impl World {
         }
         let before = self.store.revision();
         let outcome = kubestep_apiserver::serve(
-            &self.store,
+            std::mem::take(&mut self.store),
             &flight.request,
             &flight.actor,
             self.now,

@@ -119,8 +119,14 @@ fn a_watch_that_is_held_for_longer_than_the_log_lists_again() {
             patch: label.into(),
         };
         let (now, settings) = (world.now, world.settings.clone());
-        let served =
-            kubestep_apiserver::serve(&world.store, &patch.into(), &who, now, &mut world.dice, &settings);
+        let served = kubestep_apiserver::serve(
+            world.store.clone(),
+            &patch.into(),
+            &who,
+            now,
+            &mut world.dice,
+            &settings,
+        );
         served.reply.expect("written");
         world.store = served.store;
     }

@@ -15,7 +15,7 @@ use std::{
 };
 
 /// What a controller remembers between reconciles; lost in a crash.
-pub type Memory = OrdMap<String, Arc<Value>>;
+pub type Memory = OrdMap<Arc<str>, Arc<Value>>;
 
 /// One ask (with one or several requests at once) and its replies, in request order.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,7 +71,7 @@ pub enum Effect {
     Event(EventNote),
     /// Look at a key again after a while. Upstream: AddAfter.
     Again(Key, Duration),
-    Remember(String, Option<Arc<Value>>),
+    Remember(Arc<str>, Option<Arc<Value>>),
 }
 
 /// How a reconcile ended.
@@ -200,9 +200,10 @@ impl<'a> Cx<'a> {
     }
     /// What this controller remembers under names that begin like this, in order, by the rest of the name.
     pub fn recall_under<'m>(&'m self, prefix: &'m str) -> impl Iterator<Item = (&'m str, &'m Value)> {
-        use std::ops::Bound::{Included, Unbounded};
-        let from = self.memory.range::<str>((Included(prefix), Unbounded));
-        from.map_while(move |(name, value)| Some((name.strip_prefix(prefix)?, &**value)))
+        let names = self
+            .memory
+            .between(&|name| **name < *prefix, &|name| **name < *prefix || name.starts_with(prefix));
+        names.map(|(name, value)| (name.get(prefix.len()..).unwrap_or(""), &**value))
     }
     /// Works something out from the cache, once for all the runs of this reconcile.
     pub fn once<T: Send + Sync + 'static>(&self, make: impl FnOnce(&View) -> T) -> Arc<T> {
@@ -217,11 +218,12 @@ impl<'a> Cx<'a> {
     /// Remembers a value under a name, or (with `None`) forgets it. Lost in a crash.
     pub fn remember(&mut self, name: &str, value: Option<Value>) {
         let value = value.map(Arc::new);
+        let name: Arc<str> = name.into();
         match &value {
-            Some(v) => self.memory.insert(name.into(), v.clone()),
-            None => self.memory.remove(name),
+            Some(v) => self.memory.insert(name.clone(), v.clone()),
+            None => self.memory.remove(&*name),
         };
-        self.effects.push(Effect::Remember(name.into(), value));
+        self.effects.push(Effect::Remember(name, value));
     }
 
     /// The one primitive: answered already? Hand over the answers. Not yet? Stop here and ask.

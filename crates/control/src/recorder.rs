@@ -48,21 +48,49 @@ pub struct Recorder {
     style: Style,
     component: String,
     host: String,
-    similar: OrdMap<String, Similar>,
-    observed: OrdMap<String, Observed>,
+    similar: OrdMap<Arc<str>, Similar>,
+    observed: OrdMap<Arc<str>, Observed>,
     /// Tokens used up, per object and type: when the bucket will be full again.
-    spam: OrdMap<String, Instant>,
+    spam: OrdMap<Arc<str>, Instant>,
+}
+
+/// What notes are told apart by: the object, the type, the reason and the message in one text, and before it those without
+/// the message.
+struct Sorted {
+    text: String,
+    of_reason: usize,
+}
+
+impl Sorted {
+    fn new(note: &EventNote) -> Self {
+        let mut text = object_key(note);
+        let mut add = |part: &str| {
+            text.push('\n');
+            text.push_str(part);
+            text.len()
+        };
+        add(note.r#type);
+        let of_reason = add(&note.reason);
+        add(&note.message);
+        Sorted { text, of_reason }
+    }
+
+    fn group(&self) -> &str {
+        &self.text[..self.of_reason]
+    }
 }
 
 fn object_key(note: &EventNote) -> String {
     let r = &note.regarding;
-    format!("{}\n{}\n{}\n{}\n{}\n{}", r.kind, r.namespace, r.name, r.uid, r.api_version, r.field_path)
+    let parts: [&str; 6] = [&r.kind, &r.namespace, &r.name, &r.uid, &r.api_version, &r.field_path];
+    parts.join("\n")
 }
 
 /// Floods are cut off by object and type: many warnings leave room for what is normal.
 fn spam_key(note: &EventNote) -> String {
     let r = &note.regarding;
-    format!("{}\n{}\n{}\n{}\n{}\n{}", r.kind, r.namespace, r.name, r.uid, r.api_version, note.r#type)
+    let parts: [&str; 6] = [&r.kind, &r.namespace, &r.name, &r.uid, &r.api_version, note.r#type];
+    parts.join("\n")
 }
 
 impl Recorder {
@@ -88,9 +116,14 @@ impl Recorder {
     }
 
     fn counted(&mut self, note: &EventNote, now: Instant) -> Option<Request> {
-        let group = format!("{}\n{}\n{}", object_key(note), note.r#type, note.reason);
-        let entry =
-            self.similar.entry(group.clone()).or_insert(Similar { messages: Vector::new(), last: now });
+        let sorted = Sorted::new(note);
+        let entry = match self.similar.get_mut(sorted.group()) {
+            Some(entry) => entry,
+            None => self
+                .similar
+                .entry(sorted.group().into())
+                .or_insert(Similar { messages: Vector::new(), last: now }),
+        };
         if now.since(entry.last) > SIMILAR_WINDOW {
             entry.messages.clear();
         }
@@ -99,18 +132,18 @@ impl Recorder {
             entry.messages.push_back(note.message.clone());
         }
         let (key, message) = if entry.messages.len() < MAX_SIMILAR {
-            (format!("{group}\n{}", note.message), note.message.clone())
+            (&*sorted.text, note.message.clone())
         } else {
             // Upstream forgets any of them, as Go's maps have it; here it is the one that was said first.
             entry.messages.pop_front();
-            (group, format!("(combined from similar events): {}", note.message))
+            (sorted.group(), format!("(combined from similar events): {}", note.message))
         };
-        let before = self.observed.get(&key).cloned();
+        let before = self.observed.get(key).cloned();
         let name: Arc<str> = before.as_ref().map_or_else(|| event_name(note, now), |o| o.name.clone());
         let count = before.as_ref().map_or(1, |o| o.count.saturating_add(1));
         let first = before.as_ref().map_or(now, |o| o.first);
-        self.observed.insert(key, Observed { name: name.clone(), count, first, last: now });
-        if !self.admit(note, now) {
+        self.observed.insert(key.into(), Observed { name: name.clone(), count, first, last: now });
+        if !self.admit(&spam_key(note), now) {
             return None;
         }
         if count > 1 {
@@ -136,13 +169,13 @@ impl Recorder {
     }
 
     /// One token a repeat; the bucket of an object and type holds 25 and gains one every five minutes.
-    fn admit(&mut self, note: &EventNote, now: Instant) -> bool {
-        let full_at = self.spam.get(&spam_key(note)).copied().unwrap_or(now).max(now);
+    fn admit(&mut self, kind: &str, now: Instant) -> bool {
+        let full_at = self.spam.get(kind).copied().unwrap_or(now).max(now);
         let after = full_at + SPAM_REFILL;
         if after.since(now) > SPAM_REFILL * SPAM_BURST {
             return false;
         }
-        self.spam.insert(spam_key(note), after);
+        self.spam.insert(kind.into(), after);
         true
     }
 
@@ -151,10 +184,11 @@ impl Recorder {
         let version = &note.regarding.resource_version;
         let key =
             format!("{}\n{version}\n{}\n{}\n{}", object_key(note), note.r#type, note.reason, note.action);
-        let before = self.observed.get(&key).filter(|o| now.since(o.last) <= SERIES_WINDOW).cloned();
+        let before = self.observed.get(&*key).filter(|o| now.since(o.last) <= SERIES_WINDOW).cloned();
         let Some(mut seen) = before else {
             let name = event_name(note, now);
-            self.observed.insert(key, Observed { name: name.clone(), count: 1, first: now, last: now });
+            let seen = Observed { name: name.clone(), count: 1, first: now, last: now };
+            self.observed.insert(key.into(), seen);
             let mut event = self.event(note, name, note.message.clone());
             event.event_time = Some(now.to_micro());
             event.action = note.action.into();
@@ -166,7 +200,7 @@ impl Recorder {
         seen.last = now;
         let starts = seen.count == 2;
         let name = seen.name.clone();
-        self.observed.insert(key, seen);
+        self.observed.insert(key.into(), seen);
         if !starts {
             return None;
         }

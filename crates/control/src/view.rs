@@ -1,7 +1,7 @@
 //! What a process has been told about the cluster: its informers' objects, frozen cheaply for each reconcile.
 
 use kubestep_model::tree::{Iter, OrdMap, Vector};
-use kubestep_model::{Key, Kind, Node, Object, Resource};
+use kubestep_model::{Key, Kind, Node, Object, OwnerReference, Resource};
 use std::cmp::Ordering::{self, Equal};
 use std::{fmt, sync::Arc};
 
@@ -70,7 +70,12 @@ impl<'a> Iterator for AllAt<'a> {
 const MOST_ABSENT: usize = 500;
 
 fn owner_uid(object: &Object) -> Arc<str> {
-    object.meta().controller().map_or_else(|| "".into(), |o| o.uid.clone())
+    object.meta().controller().map_or_else(Arc::default, |o| o.uid.clone())
+}
+
+/// The owners of an object that do not manage it.
+fn owners_beside(object: Option<&Object>) -> impl Iterator<Item = &OwnerReference> {
+    object.into_iter().flat_map(|o| &o.meta().owner_references).filter(|o| o.controller != Some(true))
 }
 
 impl View {
@@ -174,8 +179,20 @@ impl View {
 
     /// Puts or (with `None`) removes an object; answers the one that was there.
     pub fn apply(&mut self, key: &Key, new: Option<Object>) -> Option<Object> {
-        let old = self.objects.get(key).cloned();
-        let (before, after) = (old.as_ref().map(owner_uid), new.as_ref().map(owner_uid));
+        let old = match &new {
+            Some(object) => self.objects.insert(key.clone(), object.clone()),
+            None => self.objects.remove(key),
+        };
+        self.index(key, old.as_ref(), new.as_ref());
+        if let Some(old) = old.as_ref().filter(|_| new.is_none()) {
+            self.note_absent(&old.meta().uid);
+        }
+        old
+    }
+
+    /// The indices follow an object that came, changed or went.
+    fn index(&mut self, key: &Key, old: Option<&Object>, new: Option<&Object>) {
+        let (before, after) = (old.map(owner_uid), new.map(owner_uid));
         if before != after {
             if let Some(uid) = before {
                 self.owned.remove(&(uid, key.clone()));
@@ -184,7 +201,7 @@ impl View {
                 self.owned.insert((uid, key.clone()), ());
             }
         }
-        let (left, taken) = (range_of(old.as_ref()), range_of(new.as_ref()));
+        let (left, taken) = (range_of(old), range_of(new));
         if left != taken {
             if let Some(range) = left {
                 self.ranges.remove(&(range, key.clone()));
@@ -193,23 +210,11 @@ impl View {
                 self.ranges.insert((range, key.clone()), ());
             }
         }
-        for owner in
-            old.iter().flat_map(|o| &o.meta().owner_references).filter(|o| o.controller != Some(true))
-        {
+        for owner in owners_beside(old) {
             self.referring.remove(&(owner.uid.clone(), key.clone()));
         }
-        for owner in
-            new.iter().flat_map(|o| &o.meta().owner_references).filter(|o| o.controller != Some(true))
-        {
+        for owner in owners_beside(new) {
             self.referring.insert((owner.uid.clone(), key.clone()), ());
         }
-        match new {
-            Some(object) => self.objects.insert(key.clone(), object),
-            None => self.objects.remove(key),
-        };
-        if let Some(old) = old.as_ref().filter(|_| !self.objects.contains_key(key)) {
-            self.note_absent(&old.meta().uid);
-        }
-        old
     }
 }

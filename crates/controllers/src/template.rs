@@ -35,7 +35,7 @@ pub fn equal_ignore_hash(a: &PodTemplateSpec, b: &PodTemplateSpec) -> bool {
 
 /// The hash that names a ReplicaSet, as a number of collisions changes it. Upstream: controller.ComputeHash.
 pub(crate) fn compute_hash(template: &PodTemplateSpec, collision_count: Option<i32>) -> String {
-    pod_template_hash(&serde_json::to_value(template).unwrap_or(Value::Null), collision_count)
+    pod_template_hash(&kubestep_model::to_json(template), collision_count)
 }
 
 /// Whether texts differ that are compared as they are; most updates show here.
@@ -52,7 +52,7 @@ fn plainly_different(a: &PodTemplateSpec, b: &PodTemplateSpec) -> bool {
 fn canonical(template: &PodTemplateSpec) -> Value {
     let mut template = template.clone();
     template.metadata.labels.remove(POD_TEMPLATE_HASH);
-    let mut value = serde_json::to_value(&template).unwrap_or(Value::Null);
+    let mut value = kubestep_model::to_json(&template);
     tidy(&mut value, "", 0);
     value
 }

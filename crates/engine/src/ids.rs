@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 #[derive(Debug, Default)]
 pub(crate) struct Ids {
     given: BTreeMap<String, Id>,
+    /// The same for uids, by their number: most of what has a number is an object.
+    uids: BTreeMap<u128, Id>,
     apart: BTreeMap<String, Id>,
 }
 
@@ -25,9 +27,14 @@ impl Ids {
         if let Some(id) = self.given.get(name) {
             return *id;
         }
-        let id = Id(u32::try_from(self.given.len()).unwrap_or(u32::MAX).saturating_add(1));
+        let id = self.next();
         self.given.insert(name.into(), id);
         id
+    }
+
+    fn next(&self) -> Id {
+        let given = self.given.len().saturating_add(self.uids.len());
+        Id(u32::try_from(given).unwrap_or(u32::MAX).saturating_add(1))
     }
 
     /// Numbers for images, by the names that pods use.
@@ -60,8 +67,29 @@ impl Ids {
 
     /// The number of an object, by its uid.
     pub(crate) fn uid(&mut self, uid: &str) -> Id {
-        self.of(&format!("uid:{uid}"))
+        let Some(number) = number(uid) else { return self.of(&format!("uid:{uid}")) };
+        let next = self.next();
+        *self.uids.entry(number).or_insert(next)
     }
+}
+
+/// The number that a uid stands for: 32 small hexadecimal digits in five groups. No two uids of that form have the same.
+fn number(uid: &str) -> Option<u128> {
+    let bytes: &[u8; 36] = uid.as_bytes().try_into().ok()?;
+    let mut halves = [0_u64; 2];
+    let mut digits = 0;
+    for (at, byte) in bytes.iter().enumerate() {
+        let digit = match (byte, at) {
+            (b'-', 8 | 13 | 18 | 23) => continue,
+            (_, 8 | 13 | 18 | 23) => return None,
+            (b'0'..=b'9', _) => byte - b'0',
+            (b'a'..=b'f', _) => byte - b'a' + 10,
+            _ => return None,
+        };
+        halves[digits / 16] = halves[digits / 16] << 4 | u64::from(digit);
+        digits += 1;
+    }
+    Some(u128::from(halves[0]) << 64 | u128::from(halves[1]))
 }
 
 /// As pods write it: without the registry that is meant where none is named.

@@ -26,7 +26,7 @@ use std::sync::Arc;
 /// The picture of the moment that is looked at. Rows that are equal to those of the last picture keep their place in memory.
 pub(crate) fn frame(session: &mut Session, last: Option<&Frame>) -> Frame {
     let world = session.world().clone();
-    let board = board::Board::new(&world);
+    let board = board::Board::new(&world, &session.made);
     let found = verdict(&world, &session.note().gaps);
     // Nodes come first: rows and pods name them, and their numbers are to follow their own order.
     let mut frame = Frame {

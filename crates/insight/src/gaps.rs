@@ -4,6 +4,7 @@ use crate::{Measure, measure};
 use kubestep_cluster::{ChangeKind, ChangeRef, World};
 use kubestep_model::tree::{OrdMap, OrdSet};
 use kubestep_model::{Instant, Key, Object};
+use std::sync::Arc;
 
 /// One open gap.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,7 +20,8 @@ pub struct Gap {
 /// The open gaps by object. Cloning is cheap.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Gaps {
-    open: OrdMap<Key, Gap>,
+    /// Shared: every step keeps its gaps, and each of them copies the way to what has changed.
+    open: OrdMap<Key, Arc<Gap>>,
     /// The same in the order of their age; of equals, the one highest in the chain of owners, then the first by name.
     by_age: OrdSet<(Instant, u8, Key)>,
     /// When a gap last opened, got smaller or closed.
@@ -68,6 +70,7 @@ impl Gaps {
                 self.moved = now;
                 Gap { measure: fresh, opened: now, moved: now }
             }
+            Some(old) if old.measure == fresh => return,
             Some(old) => {
                 let better = fresh.distance < old.measure.distance;
                 if better {
@@ -76,17 +79,17 @@ impl Gaps {
                 Gap { measure: fresh, opened: old.opened, moved: if better { now } else { old.moved } }
             }
         };
-        self.open.insert(key.clone(), gap);
+        self.open.insert(key.clone(), Arc::new(gap));
     }
 
     /// An object's gap.
     pub fn get(&self, key: &Key) -> Option<&Gap> {
-        self.open.get(key)
+        self.open.get(key).map(|gap| &**gap)
     }
 
     /// All open gaps.
     pub fn iter(&self) -> impl Iterator<Item = (&Key, &Gap)> {
-        self.open.iter()
+        self.open.iter().map(|(key, gap)| (key, &**gap))
     }
 
     /// Whether there is none.
@@ -112,7 +115,7 @@ impl Gaps {
     /// The gap that has been open longest; of equals, the one highest in the chain of owners, then the first by name.
     pub fn oldest(&self) -> Option<(&Key, &Gap)> {
         let (_, _, key) = self.by_age.get_min()?;
-        self.open.get_key_value(key)
+        self.open.get_key_value(key).map(|(key, gap)| (key, &**gap))
     }
 }
 

@@ -1,16 +1,36 @@
 //! Objects: a struct for each kind that loops read, whole JSON for all others.
 
-use crate::{Kind, Look, ObjectMeta, Seen, go, kinds::*};
+use crate::{Kind, Look, ObjectMeta, Seen, go, kinds::*, text::order};
 use serde_json::{Map, Value};
-use std::{fmt, sync::Arc};
+use std::{cmp::Ordering, fmt, sync::Arc};
 
 /// Names one object: kind, namespace (empty for cluster-wide kinds) and name.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub struct Key {
     pub kind: Kind,
     pub namespace: Arc<str>,
     pub name: Arc<str>,
+}
+
+/// By kind, namespace and name. Most keys that are compared share their namespace.
+impl Ord for Key {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let of_namespace = || {
+            if Arc::ptr_eq(&self.namespace, &other.namespace) {
+                return Ordering::Equal;
+            }
+            order(&self.namespace, &other.namespace)
+        };
+        let of_kind = self.kind.cmp(&other.kind);
+        of_kind.then_with(of_namespace).then_with(|| order(&self.name, &other.name))
+    }
+}
+
+impl PartialOrd for Key {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
 }
 
 impl Key {

@@ -7,6 +7,7 @@ pub mod go_json;
 pub mod hash;
 pub mod int_or_string;
 pub mod names;
+pub mod order;
 pub mod pattern;
 pub mod quantity;
 pub mod random_name;
@@ -15,5 +16,6 @@ pub mod vectors;
 
 pub use backoff::Backoff;
 pub use int_or_string::IntOrString;
+pub use order::order;
 pub use quantity::{Format, Quantity, QuantityError};
 pub use selector::{FieldSelector, LabelSelector, LabelSelectorRequirement, Selector};

@@ -24,7 +24,8 @@ impl World {
     /// The answer and the code in the audit record.
     pub(crate) fn ask(&mut self, request: &Request) -> (Reply, u16) {
         let who = Actor::new("kubectl", "kubernetes-admin");
-        let outcome = serve(&self.store, request, &who, Instant::START, &mut self.dice, &Settings::default());
+        let outcome =
+            serve(self.store.clone(), request, &who, Instant::START, &mut self.dice, &Settings::default());
         self.store = outcome.store;
         (outcome.reply, outcome.audit[0].code)
     }

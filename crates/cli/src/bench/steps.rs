@@ -32,6 +32,7 @@ fn sort_of(step: &Step, what: &What) -> String {
         }
         (Step::Timer(process, _), What::ByClock { timer, .. }) => {
             let who = process.to_string();
+            let timer = format!("{timer:?}");
             let name = timer.split([' ', '(', '{']).next().unwrap_or_default();
             format!("timer {name}, {}", who.split(' ').next().unwrap_or_default())
         }

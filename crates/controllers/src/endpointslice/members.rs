@@ -13,8 +13,9 @@ pub(crate) fn selected<'a>(view: &'a View, service: &Service) -> Vec<&'a Pod> {
         .collect()
 }
 
+/// Pods have a handful of labels: most that are not meant differ in their length.
 fn selects(selector: &Labels, labels: &Labels) -> bool {
-    selector.iter().all(|(key, value)| labels.get(key) == Some(value))
+    selector.iter().all(|(key, value)| labels.iter().any(|(k, v)| k == key && v == value))
 }
 
 /// Whether a controller makes endpoints for this service at all: not without a selector, not for external names.

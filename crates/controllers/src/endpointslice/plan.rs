@@ -10,7 +10,6 @@ use super::{
 use kubestep_control::View;
 use kubestep_model::arrange::{Arrange, Gather};
 use kubestep_model::{Endpoint, EndpointSlice, ObjectMeta, Pod, Service, Shared};
-use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// The most endpoints of one slice. Upstream: maxEndpointsPerSlice.
@@ -102,7 +101,7 @@ fn by_pod<'e>(pods: &[&Pod], slices: &[&'e EndpointSlice]) -> Vec<Option<&'e Sha
 
 /// Tells sets of ports apart, in any order. Upstream: NewPortMapKey.
 pub(super) fn port_key(ports: &[kubestep_model::EndpointPort]) -> BTreeSet<String> {
-    let text = |port| serde_json::to_value(port).map_or_else(|_| String::new(), |v: Value| v.to_string());
+    let text = |port: &kubestep_model::EndpointPort| kubestep_model::to_json(port).to_string();
     ports.iter().map(text).collect()
 }
 

@@ -26,7 +26,7 @@ pub(super) fn expected(change: &Change, memory: &Memory) -> bool {
     }
     let Some(service) = labels.get(SERVICE_NAME) else { return false };
     let name = format!("{}{}", place(&slice.metadata.namespace, service), slice.metadata.uid);
-    let Some(known) = memory.get(&name).and_then(|value| value.as_i64()) else { return false };
+    let Some(known) = memory.get(&*name).and_then(|value| value.as_i64()) else { return false };
     if new.is_some() { slice.metadata.generation <= known } else { known == GOING }
 }
 

@@ -2,8 +2,9 @@
 //! Upstream: staging/src/k8s.io/endpointslice/util, TriggerTimeTracker (v1.37).
 
 use kubestep_control::Cx;
-use kubestep_model::{Labels, Pod, Service, Time};
+use kubestep_model::{Labels, Pod, Service, Time, text::order};
 use serde_json::Value;
+use std::cmp::Ordering;
 
 /// The annotation that carries the time.
 const ANNOTATION: &str = "endpoints.kubernetes.io/last-change-trigger-time";
@@ -35,10 +36,15 @@ pub(crate) fn look(cx: &Cx<'_>, service: &Service, pods: &[&Pod]) -> Trigger {
     for pod in pods {
         let Some(time) = pod.condition("Ready").and_then(|c| c.last_transition_time) else { continue };
         let name = &*pod.metadata.name;
-        while let Some((gone, _)) = old.next_if(|(known, _)| *known < name) {
-            news.push((format!("{of_pods}{gone}"), None));
+        let mut last = None;
+        while let Some((known, value)) = old.peek() {
+            match order(known, name) {
+                Ordering::Less => news.push((format!("{of_pods}{known}"), None)),
+                Ordering::Equal => last = value.as_i64(),
+                Ordering::Greater => break,
+            }
+            old.next();
         }
-        let last = old.next_if(|(known, _)| *known == name).and_then(|(_, value)| value.as_i64());
         if last.is_none_or(|last| time.0 > last) {
             note(time);
         }

@@ -11,7 +11,7 @@ use kubestep_control::{ProbeKind, RuntimeContainer, RuntimePod, RuntimeState};
 use kubestep_model::arrange::Arrange;
 use kubestep_model::{
     Container, ContainerState, ContainerStateRunning, ContainerStateTerminated, ContainerStateWaiting,
-    ContainerStatus, Instant, Pod, PodCondition, PodIp, PodStatus, Quantity, Time,
+    ContainerStatus, Instant, Pod, PodCondition, PodIp, PodStatus, Quantity, Time, to_json,
 };
 use serde_json::{Value, json};
 use std::{cmp::Reverse, collections::BTreeMap, sync::Arc};
@@ -94,10 +94,6 @@ fn user(pod: &Pod, container: &Container) -> Value {
     json!({"linux": {"uid": uid, "gid": gid, "supplementalGroups": groups}})
 }
 
-fn as_json<T: serde::Serialize>(value: &T) -> Value {
-    serde_json::to_value(value).unwrap_or(Value::Null)
-}
-
 /// What is known of one container, before probes.
 fn container_status(
     pod: &Pod,
@@ -129,9 +125,9 @@ fn container_status(
         status.restart_count = run.attempt;
         status.state = state_of(run);
         status.user = Some(user(pod, container));
-        status.resources = Some(as_json(&container.resources));
+        status.resources = Some(to_json(&container.resources));
         if !container.resources.requests.is_empty() {
-            status.rest.insert("allocatedResources".into(), as_json(&container.resources.requests));
+            status.rest.insert("allocatedResources".into(), to_json(&container.resources.requests));
         }
     }
     if let Some(before) = runs.get(1) {
@@ -191,7 +187,7 @@ fn pod_resources(pod: &Pod) -> (Value, BTreeMap<String, Quantity>) {
     let mut shown = json!({});
     for (key, total) in [("requests", &requests), ("limits", &limits)] {
         if !total.is_empty() {
-            shown[key] = as_json(total);
+            shown[key] = to_json(total);
         }
     }
     (shown, requests)
@@ -311,7 +307,7 @@ impl Kubelet {
         }
         status.rest.insert("resources".into(), resources);
         if !requests.is_empty() {
-            status.rest.insert("allocatedResources".into(), as_json(&requests));
+            status.rest.insert("allocatedResources".into(), to_json(&requests));
         }
         self.set_phase(&mut status, worker, old, terminal, now);
         self.set_conditions(&mut status, pod, runtime);

@@ -256,7 +256,7 @@ fn status_patch(
     if known == Some(&fresh) && !renamed {
         return None;
     }
-    let mut fields = json!({ "conditions": [serde_json::to_value(&fresh).unwrap_or(Value::Null)] });
+    let mut fields = json!({ "conditions": [kubestep_model::to_json(&fresh)] });
     if renamed {
         let name = if nominated.is_empty() { Value::Null } else { nominated.into() };
         fields["nominatedNodeName"] = name;

@@ -203,6 +203,16 @@ impl Cache {
     /// Counts a pod on a node, in the place of an older state of it.
     pub fn place(&mut self, node: &Arc<str>, pod: Arc<PodInfo>, assumed: bool) {
         let uid = pod.uid().clone();
+        if self.pods.get(&uid).is_some_and(|old| old.node == *node && old.pod.counts_as(&pod))
+            && let Some(info) = self.nodes.get_mut(node)
+        {
+            // Most changes are of its status: nothing is counted anew.
+            Arc::make_mut(info).replace(pod.clone());
+            if let Some(placed) = self.pods.get_mut(&uid) {
+                (placed.pod, placed.assumed) = (pod, assumed);
+            }
+            return;
+        }
         self.remove_pod(&uid);
         let info = self
             .nodes

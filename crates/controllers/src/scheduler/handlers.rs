@@ -107,7 +107,8 @@ impl Scheduler {
 
     fn pod_changed(&mut self, cx: Sight<'_, '_>, old: &Arc<Pod>, new: &Arc<Pod>) {
         if assigned(old) {
-            let info = Arc::new(PodInfo::new(new.clone()));
+            let known = self.cache.placed(&new.metadata.uid).map(|placed| placed.pod.newer(new.clone()));
+            let info = Arc::new(known.unwrap_or_else(|| PodInfo::new(new.clone())));
             self.cache.place(&new.spec.node_name, info, false);
             for part in pod_parts(old, new) {
                 self.happened(cx, Event::PodChanged { part, old, new });

@@ -43,6 +43,20 @@ impl PodInfo {
         };
         PodInfo { pod, requests, scored, terms, group }
     }
+    /// The same for a newer state of the pod; what follows from its spec and labels is as it was where those are.
+    pub fn newer(&self, pod: Arc<Pod>) -> Self {
+        let (old, new) = (&self.pod.metadata, &pod.metadata);
+        let same = self.pod.spec.is(&pod.spec) && old.namespace == new.namespace && old.labels == new.labels;
+        if !same || old.is_terminating() != new.is_terminating() {
+            return PodInfo::new(pod);
+        }
+        PodInfo { pod, ..self.clone() }
+    }
+    /// Whether a node counts this state of a pod exactly as the other.
+    pub(super) fn counts_as(&self, other: &PodInfo) -> bool {
+        let (a, b) = (&self.group, &other.group);
+        self.pod.spec.is(&other.pod.spec) && Arc::ptr_eq(&a.labels, &b.labels) && a == b
+    }
     /// The pod's uid.
     pub fn uid(&self) -> &Arc<str> {
         &self.pod.metadata.uid
@@ -165,6 +179,13 @@ impl NodeInfo {
             }
         }
         self.pods.insert(uid, pod);
+    }
+
+    /// Puts a newer state in the place of one that is counted as it is.
+    pub(super) fn replace(&mut self, pod: Arc<PodInfo>) {
+        if let Some(held) = self.pods.get_mut(pod.uid()) {
+            *held = pod;
+        }
     }
 
     /// Counts a pod out, if it was counted in.

@@ -1,5 +1,6 @@
 //! Who belongs to whom, computed once for a picture.
 
+use super::pods::Made;
 use kubestep_cluster::World;
 use kubestep_model::{
     Endpoint, EndpointSlice, Kind, Object, Pod, Quantity, Service, resources::requests, text::Selector,
@@ -14,15 +15,35 @@ pub(super) struct Load {
     pub(super) memory_milli: i64,
 }
 
+/// What one pod asks for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked {
+    cpu_milli: i64,
+    memory_milli: i64,
+}
+
+impl Asked {
+    fn by(pod: &Pod) -> Self {
+        let asked = requests(pod);
+        let milli = |name: &str| asked.get(name).map_or(0, Quantity::milli_value);
+        Asked { cpu_milli: milli("cpu"), memory_milli: milli("memory") }
+    }
+}
+
 /// One picture's lookups.
 pub(super) struct Board<'w> {
     pub(super) world: &'w World,
     /// All pods, by namespace and name.
     pub(super) all_pods: Vec<&'w Object>,
+    /// What each of them asks for.
+    pub(super) asked: Vec<Asked>,
     /// All other objects but events, by kind, namespace and name.
     pub(super) others: Vec<&'w Object>,
-    /// Pods by the uid of their owner.
-    by_owner: BTreeMap<&'w str, Vec<&'w Pod>>,
+    /// Where the pods of an owner are, by its uid.
+    owners: BTreeMap<&'w str, usize>,
+    by_owner: Vec<Vec<&'w Pod>>,
+    /// The owner of the pod before: most have the same.
+    last: Option<(&'w Arc<str>, usize)>,
     /// Endpoints by namespace and service.
     endpoints: BTreeMap<(&'w str, &'w str), Vec<&'w Endpoint>>,
     /// Whether a pod, by its uid, is ready in a service's slices.
@@ -32,23 +53,31 @@ pub(super) struct Board<'w> {
 }
 
 impl<'w> Board<'w> {
-    pub(super) fn new(world: &'w World) -> Self {
+    /// `made` are the rows of the last picture: what most pods ask for is known from there.
+    pub(super) fn new(world: &'w World, made: &[Made]) -> Self {
         let mut board = Board {
             world,
-            all_pods: vec![],
+            all_pods: Vec::with_capacity(made.len()),
+            asked: Vec::with_capacity(made.len()),
             others: vec![],
-            by_owner: BTreeMap::new(),
+            owners: BTreeMap::new(),
+            by_owner: vec![],
+            last: None,
             endpoints: BTreeMap::new(),
             ready: BTreeMap::new(),
             services: vec![],
             loads: BTreeMap::new(),
         };
         // Thousands of objects: they are gone through once, and events, the most of them, are not.
+        let mut made = made.iter().peekable();
         for kind in world.store().kinds().into_iter().filter(|kind| *kind != Kind::Event) {
             for object in world.store().stored(kind) {
                 if let Object::Pod(pod) = object {
+                    let known = Made::next_of(&mut made, object).filter(|old| old.has_spec_of(pod));
+                    let asked = known.map_or_else(|| Asked::by(pod), |old| old.asked);
                     board.all_pods.push(object);
-                    board.pod(pod);
+                    board.asked.push(asked);
+                    board.pod(pod, asked);
                 } else {
                     board.other(object);
                 }
@@ -68,21 +97,36 @@ impl<'w> Board<'w> {
         }
     }
 
-    fn pod(&mut self, pod: &'w Pod) {
+    fn pod(&mut self, pod: &'w Pod, asked: Asked) {
         if let Some(owner) = pod.metadata.controller() {
-            self.by_owner.entry(&owner.uid).or_default().push(pod);
+            let place = self.owner(&owner.uid);
+            self.by_owner[place].push(pod);
         }
         if pod.spec.node_name.is_empty() {
             return;
         }
         let load = self.loads.entry(&pod.spec.node_name).or_default();
         if !pod.is_terminal() {
-            let asked = requests(pod);
-            let milli = |name: &str| asked.get(name).map_or(0, Quantity::milli_value);
             load.pods = load.pods.saturating_add(1);
-            load.cpu_milli = load.cpu_milli.saturating_add(milli("cpu"));
-            load.memory_milli = load.memory_milli.saturating_add(milli("memory"));
+            load.cpu_milli = load.cpu_milli.saturating_add(asked.cpu_milli);
+            load.memory_milli = load.memory_milli.saturating_add(asked.memory_milli);
         }
+    }
+
+    /// The place of an owner's pods.
+    fn owner(&mut self, uid: &'w Arc<str>) -> usize {
+        if let Some((last, place)) = self.last
+            && Arc::ptr_eq(last, uid)
+        {
+            return place;
+        }
+        let next = self.by_owner.len();
+        let place = *self.owners.entry(uid).or_insert(next);
+        if place == next {
+            self.by_owner.push(vec![]);
+        }
+        self.last = Some((uid, place));
+        place
     }
 
     fn slice(&mut self, slice: &'w EndpointSlice) {
@@ -99,7 +143,7 @@ impl<'w> Board<'w> {
 
     /// The pods of an owner.
     pub(super) fn pods(&self, owner: &Object) -> &[&'w Pod] {
-        self.by_owner.get(&*owner.meta().uid).map_or(&[], Vec::as_slice)
+        self.owners.get(&*owner.meta().uid).map_or(&[], |place| &self.by_owner[*place])
     }
 
     /// The endpoints of a service.

@@ -62,16 +62,26 @@ pub(crate) struct Pulls {
 impl Pulls {
     fn follow(&mut self, store: &Store) {
         let times = &mut self.times;
-        store.differences(&self.store, &mut |old, new| {
-            for (object, sign) in [(old, -1), (new, 1)] {
-                let Some((image, count)) = object.and_then(pull) else { continue };
-                let sum = match times.get_mut(image) {
-                    Some(sum) => sum,
-                    None => times.entry(image.into()).or_default(),
-                };
-                *sum += sign * i64::from(count);
+        let mut count = |object: Option<&Object>, sign: i64| {
+            let Some((image, count)) = object.and_then(pull) else { return };
+            let sum = match times.get_mut(image) {
+                Some(sum) => sum,
+                None => times.entry(image.into()).or_default(),
+            };
+            *sum += sign * i64::from(count);
+        };
+        match store.written_since(&self.store) {
+            Some(writes) => {
+                for write in writes.filter(|write| write.key.kind == Kind::Event) {
+                    count(write.old.as_ref(), -1);
+                    count(write.new.as_ref(), 1);
+                }
             }
-        });
+            None => store.differences(&self.store, &mut |old, new| {
+                count(old, -1);
+                count(new, 1);
+            }),
+        }
         self.store = store.clone();
     }
 

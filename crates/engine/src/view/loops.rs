@@ -4,7 +4,7 @@ use super::sorted;
 use crate::{session::Session, words};
 use kubestep_cluster::control::Controller;
 use kubestep_cluster::{
-    Asker, Brain, ClientId, Health, Loop as State, Process, ProcessId, Step, TimerName, World,
+    Asker, Brain, ClientId, Flight, Health, Loop as State, Process, ProcessId, Step, TimerName, World,
     loops::{ALL, kubelet, scheduler},
 };
 use kubestep_insight::{Blocker, Kind, Verdict};
@@ -19,16 +19,17 @@ const KEYS: usize = 8;
 pub(super) fn loops(session: &mut Session, found: &Verdict) -> Vec<Arc<Loop>> {
     let stuck = stuck_loop(session, found);
     let timers = timers(session);
+    let flights = Flights::of(session.world());
     let mut rows: Vec<(String, Loop)> = vec![];
     for (i, controller) in ALL.iter().enumerate() {
-        if let Some(row) = controller_row(session, i, *controller) {
+        if let Some(row) = controller_row(session, i, *controller, &flights) {
             rows.push((format!("loop:{}", controller.name()), row));
         }
     }
     let ids: Vec<ProcessId> =
         session.world().processes().map(|(id, _)| id.clone()).filter(|id| !id.is_manager()).collect();
     for id in ids {
-        if let Some(row) = agent_row(session, &id, timers.get(&id).copied()) {
+        if let Some(row) = agent_row(session, &id, timers.get(&id).copied(), &flights) {
             rows.push((format!("loop:{id}"), row));
         }
     }
@@ -101,7 +102,38 @@ fn count(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }
 
-fn controller_row(session: &Session, index: usize, controller: &dyn Controller) -> Option<Loop> {
+/// The first request under way of each controller and of each agent.
+struct Flights<'w> {
+    controllers: Vec<Option<&'w Flight>>,
+    agents: BTreeMap<&'w ProcessId, &'w Flight>,
+}
+
+impl<'w> Flights<'w> {
+    fn of(world: &'w World) -> Self {
+        let mut found = Flights { controllers: vec![None; ALL.len()], agents: BTreeMap::new() };
+        for (_, flight) in world.flights() {
+            match &flight.asker {
+                Asker::Controller { controller, .. } => {
+                    if let Some(first) = found.controllers.get_mut(*controller) {
+                        first.get_or_insert(flight);
+                    }
+                }
+                Asker::Agent { process, .. } | Asker::Events { process, .. } => {
+                    found.agents.entry(process).or_insert(flight);
+                }
+                Asker::Client(_) => {}
+            }
+        }
+        found
+    }
+}
+
+fn controller_row(
+    session: &Session,
+    index: usize,
+    controller: &dyn Controller,
+    flights: &Flights<'_>,
+) -> Option<Loop> {
     let world = session.world();
     let process = world.process(&ProcessId::Manager)?;
     let Brain::Loops(loops) = &process.brain else { return None };
@@ -122,7 +154,7 @@ fn controller_row(session: &Session, index: usize, controller: &dyn Controller) 
     row.queued = count(keys.len());
     row.queue = keys.iter().take(KEYS).map(|k| words::tail(&k.name).to_string()).collect();
     row.did = did(session, state.last);
-    row.asks = asks(world, state, index);
+    row.asks = asks(state, flights.controllers.get(index).copied().flatten());
     let held = kinds.iter().any(|k| world.faults().holds(&ProcessId::Manager, *k));
     row.state = match () {
         () if process.health == Health::Down => LoopState::Crashed,
@@ -149,11 +181,8 @@ fn did(session: &Session, record: Option<u64>) -> Option<(kubestep_protocol::At,
     (record.at <= session.world().now()).then(|| (session.at(record.at), words::short_deed(record)))
 }
 
-fn asks(world: &World, state: &State, index: usize) -> Option<Ask> {
-    let flight = world
-        .flights()
-        .find(|(_, f)| matches!(&f.asker, Asker::Controller { controller, .. } if *controller == index));
-    if let Some((_, flight)) = flight {
+fn asks(state: &State, flight: Option<&Flight>) -> Option<Ask> {
+    if let Some(flight) = flight {
         return Some(Ask { words: words::request(&flight.request), sent: true });
     }
     // What was answered is not asked any more.
@@ -197,7 +226,12 @@ fn timers(session: &Session) -> BTreeMap<ProcessId, Instant> {
     found
 }
 
-fn agent_row(session: &Session, id: &ProcessId, timer: Option<Instant>) -> Option<Loop> {
+fn agent_row(
+    session: &Session,
+    id: &ProcessId,
+    timer: Option<Instant>,
+    flights: &Flights<'_>,
+) -> Option<Loop> {
     let world = session.world();
     let process = world.process(id)?;
     let (who, name, detail) = match id {
@@ -213,8 +247,7 @@ fn agent_row(session: &Session, id: &ProcessId, timer: Option<Instant>) -> Optio
     row.unread = row.behind;
     row.seen = seen(world, process, kinds);
     row.did = did(session, process.last);
-    let flight = world.flights().find(|(_, f)| matches!(&f.asker, Asker::Agent { process, .. } | Asker::Events { process, .. } if process == id));
-    row.asks = flight.map(|(_, f)| Ask { words: words::request(&f.request), sent: true });
+    row.asks = flights.agents.get(id).map(|f| Ask { words: words::request(&f.request), sent: true });
     let held = kinds.iter().any(|k| world.faults().holds(id, *k));
     row.state = match () {
         () if process.health == Health::Down => LoopState::Crashed,

@@ -1,12 +1,16 @@
 //! Pods and their containers.
 
-use super::{board::Board, rows::gap, rows::life};
+use super::{
+    board::{Asked, Board},
+    rows::gap,
+    rows::life,
+};
 use crate::session::{Session, object_ref};
 use kubestep_insight::{Blocker, Gap, end};
 use kubestep_model::arrange::Arrange;
-use kubestep_model::{ContainerStatus, Kind, Object, Pod, Resource};
+use kubestep_model::{ContainerStatus, Key, Kind, Object, ObjectMeta, Pod, Resource, text::order};
 use kubestep_protocol::{Container, Id, Pod as PodRow, PodLook};
-use std::sync::Arc;
+use std::{borrow::Borrow, cmp::Ordering, iter::Peekable, sync::Arc};
 
 /// What a row was made from, and the row: made again only where something differs.
 #[derive(Debug)]
@@ -15,23 +19,45 @@ pub(crate) struct Made {
     gap: Option<Gap>,
     services: Vec<(Arc<str>, bool)>,
     look: PodLook,
+    pub(super) asked: Asked,
     row: Arc<PodRow>,
 }
 
 impl Made {
-    fn place(&self) -> (&str, &str) {
-        place(&self.object)
+    /// The next one of a list if it is this pod's; those before it are passed over. Both are in the order of names.
+    pub(super) fn next_of<M: Borrow<Made>>(
+        all: &mut Peekable<impl Iterator<Item = M>>,
+        object: &Object,
+    ) -> Option<M> {
+        let place = |made: &M| order_of(made.borrow().object.meta(), object.meta());
+        // Most pods are as they were: then their names need not be compared.
+        if let Object::Pod(pod) = object
+            && let Some(made) = all.next_if(|made| made.borrow().is_of(pod))
+        {
+            return Some(made);
+        }
+        while all.next_if(|made| place(made).is_lt()).is_some() {}
+        all.next_if(|made| place(made).is_eq())
     }
 
     /// Whether it was made from this very pod.
     fn is_of(&self, pod: &Arc<Pod>) -> bool {
         matches!(&self.object, Object::Pod(own) if Arc::ptr_eq(own, pod))
     }
+
+    /// Whether the pod had the same spec.
+    pub(super) fn has_spec_of(&self, pod: &Pod) -> bool {
+        matches!(&self.object, Object::Pod(own) if own.spec.is(&pod.spec) && own.rest == pod.rest)
+    }
 }
 
-/// Where an object stands among those of its kind.
-fn place(object: &Object) -> (&str, &str) {
-    (&object.meta().namespace, &object.meta().name)
+/// The order of namespaces and names; most are the same place in memory where they are equal.
+fn order_of(a: &ObjectMeta, b: &ObjectMeta) -> Ordering {
+    in_order(&a.namespace, &b.namespace).then_with(|| in_order(&a.name, &b.name))
+}
+
+fn in_order(a: &Arc<str>, b: &Arc<str>) -> Ordering {
+    if Arc::ptr_eq(a, b) { Ordering::Equal } else { order(a, b) }
 }
 
 /// The pods, in the order of first sight.
@@ -42,18 +68,20 @@ pub(super) fn pods(session: &mut Session, board: &Board<'_>) -> Vec<Arc<PodRow>>
     let mut before = std::mem::take(&mut session.made).into_iter().peekable();
     let mut same = true;
     let mut kept: Vec<Made> = Vec::with_capacity(board.all_pods.len());
-    for object in board.all_pods.iter().filter(|o| !o.meta().namespace.starts_with("kube-")) {
+    for (object, asked) in board.all_pods.iter().zip(&board.asked) {
         let Object::Pod(pod) = object else { continue };
-        let at = place(object);
-        while gaps.next_if(|(key, _)| (&*key.namespace, &*key.name) < at).is_some() {}
-        let gap = gaps.next_if(|(key, _)| (&*key.namespace, &*key.name) == at).map(|(_, gap)| gap);
-        // Most pods are as they were: then their names need not be compared.
-        let old = before.next_if(|made| made.is_of(pod)).or_else(|| {
-            while before.next_if(|made| made.place() < at).is_some() {}
-            before.next_if(|made| made.place() == at)
-        });
+        let meta = &pod.metadata;
+        if meta.namespace.starts_with("kube-") {
+            continue;
+        }
+        let of_gap = |key: &Key| {
+            in_order(&key.namespace, &meta.namespace).then_with(|| in_order(&key.name, &meta.name))
+        };
+        while gaps.next_if(|(key, _)| of_gap(key).is_lt()).is_some() {}
+        let gap = gaps.next_if(|(key, _)| of_gap(key).is_eq()).map(|(_, gap)| gap);
+        let old = Made::next_of(&mut before, object);
         let row = old.as_ref().map(|old| old.row.clone());
-        let new = made(session, board, object, pod, gap, old);
+        let new = made(session, board, (object, pod, *asked), gap, old);
         same &= row.is_some_and(|row| Arc::ptr_eq(&row, &new.row));
         kept.push(new);
     }
@@ -71,8 +99,7 @@ pub(super) fn pods(session: &mut Session, board: &Board<'_>) -> Vec<Arc<PodRow>>
 fn made(
     session: &mut Session,
     board: &Board<'_>,
-    object: &Object,
-    pod: &Arc<Pod>,
+    (object, pod, asked): (&Object, &Arc<Pod>, Asked),
     gap: Option<&Gap>,
     old: Option<Made>,
 ) -> Made {
@@ -85,7 +112,7 @@ fn made(
     let same = |old: &Made| old.look == look && old.services == services && old.gap.as_ref() == gap;
     old.filter(same).unwrap_or_else(|| {
         let row = Arc::new(row(session, object, pod, look, &services));
-        Made { object: object.clone(), gap: gap.cloned(), services, look, row }
+        Made { object: object.clone(), gap: gap.cloned(), services, look, asked, row }
     })
 }
 

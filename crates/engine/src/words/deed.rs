@@ -2,6 +2,7 @@
 
 use super::{name, tail, who};
 use crate::session::Session;
+use kubestep_cluster::control::{Report, RuntimeState};
 use kubestep_cluster::{Act, ChangeKind, NOT_SERVED, NodeAct, Record, What};
 use kubestep_model::{Deployment, Event, Key, Kind, Object, Pod, ReplicaSet};
 use kubestep_protocol::{Rich, Sentence, Span, Who};
@@ -155,31 +156,30 @@ fn client(line: &str, exit: Option<i32>) -> Rich {
 }
 
 /// What the containers did, in a few words.
-fn runtime(reports: &[String]) -> String {
-    let mut words: Vec<&str> = reports.iter().map(|r| reported(r)).collect();
+fn runtime(reports: &[Report]) -> String {
+    let mut words: Vec<&str> = reports.iter().map(reported).collect();
     words.dedup();
     words.join(", ")
 }
 
-/// A report of the runtime, which records hold as it is written in the program.
-fn reported(report: &str) -> &'static str {
-    let kind = report.split([' ', '(', '{']).next().unwrap_or_default();
-    let refused = report.contains("result: Err(");
-    match kind {
-        "Listed" => "the runtime said what is there",
-        "Sandbox" if report.contains("ready: false") => "a pod's sandbox was stopped",
-        "Sandbox" => "a pod's sandbox is ready",
-        "Pulled" if refused => "a pull failed",
-        "Pulled" => "a pull ended",
-        "Container" if report.contains("state: Created") => "a container was created",
-        "Container" if report.contains("state: Exited") => "a container ended",
-        "Container" => "a container started",
-        "StartDone" if refused => "a container could not be started",
-        "StartDone" => "the kubelet heard that a container started",
-        "Stopped" => "a container was stopped",
-        "ExecDone" => "a probe answered",
-        "ContainerRemoved" | "PodRemoved" => "what was left was cleared away",
-        _ => "something happened in the containers",
+/// A report of the runtime in words.
+fn reported(report: &Report) -> &'static str {
+    match report {
+        Report::Listed { .. } => "the runtime said what is there",
+        Report::Sandbox { sandbox, .. } if !sandbox.ready => "a pod's sandbox was stopped",
+        Report::Sandbox { .. } => "a pod's sandbox is ready",
+        Report::Pulled { result: Err(_), .. } => "a pull failed",
+        Report::Pulled { .. } => "a pull ended",
+        Report::Container { container, .. } => match container.state {
+            RuntimeState::Created => "a container was created",
+            RuntimeState::Exited => "a container ended",
+            RuntimeState::Running => "a container started",
+        },
+        Report::StartDone { result: Err(_), .. } => "a container could not be started",
+        Report::StartDone { .. } => "the kubelet heard that a container started",
+        Report::Stopped { .. } => "a container was stopped",
+        Report::ExecDone { .. } => "a probe answered",
+        Report::ContainerRemoved { .. } | Report::PodRemoved { .. } => "what was left was cleared away",
     }
 }
 
@@ -371,7 +371,7 @@ mod tests {
             (started(Err(refusal)), "a container could not be started"),
             (Report::Stopped { pod: "p".into(), id: "1".into() }, "a container was stopped"),
         ] {
-            assert_eq!(runtime(&[format!("{report:?}")]), want);
+            assert_eq!(runtime(&[report]), want);
         }
     }
 }

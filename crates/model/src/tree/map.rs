@@ -172,7 +172,6 @@ impl<K: Ord + Clone, V: Clone> OrdMap<K, V> {
     where
         K: Borrow<Q>,
     {
-        node::find(&self.0, key)?;
         node::remove(&mut self.0, key)
     }
 

@@ -119,18 +119,57 @@ pub(super) fn rank<K, V>(mut link: &Link<K, V>, before: &dyn Fn(&K) -> bool) -> 
     sum
 }
 
+/// The way from a root to a node: a bit for each side that is taken, the first one lowest. A tree that is higher than 64 has
+/// 60 million entries and more.
+#[derive(Clone, Copy)]
+struct Way {
+    sides: u64,
+    left: u32,
+}
+
+impl Way {
+    /// The way to the node of a key, so that it is compared with each key once, whatever is done there.
+    fn to<K: Borrow<Q>, V, Q: Ord + ?Sized>(mut link: &Link<K, V>, key: &Q) -> Option<Way> {
+        let mut way = Way { sides: 0, left: 0 };
+        while let Some(node) = link {
+            let side = match key.cmp(node.entry.0.borrow()) {
+                Ordering::Equal => return Some(way),
+                order => usize::from(order == Ordering::Greater),
+            };
+            way.sides |= (side as u64).wrapping_shl(way.left);
+            way.left += 1;
+            link = &node.sides[side];
+        }
+        None
+    }
+}
+
+impl Iterator for Way {
+    type Item = usize;
+
+    fn next(&mut self) -> Option<usize> {
+        self.left = self.left.checked_sub(1)?;
+        let side = usize::from(self.sides & 1 == 1);
+        self.sides >>= 1;
+        Some(side)
+    }
+}
+
 /// A key that is there, to be changed; the way to it is copied if it is shared.
 pub(super) fn find_mut<'a, K: Borrow<Q> + Clone, V: Clone, Q: Ord + ?Sized>(
-    mut link: &'a mut Link<K, V>,
+    link: &'a mut Link<K, V>,
     key: &Q,
 ) -> Option<&'a mut V> {
-    find(link, key)?;
+    let way = Way::to(link, key)?;
+    go(link, way)
+}
+
+/// The value at the end of a way, to be changed.
+fn go<K: Clone, V: Clone>(mut link: &mut Link<K, V>, mut way: Way) -> Option<&mut V> {
     while let Some(node) = link {
         let node = own(node);
-        match key.cmp(node.entry.0.borrow()) {
-            Ordering::Equal => return Some(&mut node.entry.1),
-            order => link = &mut node.sides[usize::from(order == Ordering::Greater)],
-        }
+        let Some(side) = way.next() else { return Some(&mut node.entry.1) };
+        link = &mut node.sides[side];
     }
     None
 }
@@ -153,17 +192,20 @@ pub(super) fn insert<K: Ord + Clone, V: Clone>(link: &mut Link<K, V>, entry: (K,
     old
 }
 
-/// Takes the entry of a key that is there.
+/// Takes the entry of a key, if it is there.
 pub(super) fn remove<K: Borrow<Q> + Clone, V: Clone, Q: Ord + ?Sized>(
     link: &mut Link<K, V>,
     key: &Q,
 ) -> Option<(K, V)> {
+    let way = Way::to(link, key)?;
+    take_at(link, way)
+}
+
+/// Takes the entry at the end of a way.
+fn take_at<K: Clone, V: Clone>(link: &mut Link<K, V>, mut way: Way) -> Option<(K, V)> {
     let root = link.as_mut()?;
-    let side = match key.cmp(root.entry.0.borrow()) {
-        Ordering::Equal => return take_root(link),
-        order => usize::from(order == Ordering::Greater),
-    };
-    let taken = remove(&mut own(root).sides[side], key);
+    let Some(side) = way.next() else { return take_root(link) };
+    let taken = take_at(&mut own(root).sides[side], way);
     balance(link);
     taken
 }
