@@ -39,6 +39,7 @@ pub enum What {
     /// The API server served a request.
     Served {
         who: Arc<str>,
+        user: Arc<str>,
         verb: &'static str,
         key: Key,
         subresource: &'static str,

@@ -108,11 +108,17 @@ impl World {
         let wrote = (self.store.revision() > before).then(|| self.store.revision());
         self.answer(&flight, heard(reply, trouble), wrote, trace);
         self.count_write(&flight.asker, wrote.is_some());
+        let user = match &flight.request.user {
+            Some(user) => user.name.as_str().into(),
+            None => flight.actor.user.clone(),
+        };
+        let (verb, subresource) = asked(&flight.request);
         What::Served {
             who: flight.actor.user_agent.clone(),
-            verb: flight.request.verb.name(),
+            user,
+            verb,
             key,
-            subresource: flight.request.verb.subresource().name(),
+            subresource,
             code,
             message,
             dry_run: flight.request.dry_run,
@@ -179,6 +185,16 @@ impl World {
             }
             Asker::Client(id) => self.answer_client(*id, reply),
         }
+    }
+}
+
+/// The verb and the part of the object, as a request stands in the audit log. Whether somebody may reach a container is
+/// asked before its node is.
+fn asked(request: &Request) -> (&'static str, &'static str) {
+    match request.review.as_deref() {
+        Some("create/exec") => ("create", "exec"),
+        Some("get/log") => ("get", "log"),
+        _ => (request.verb.name(), request.verb.subresource().name()),
     }
 }
 

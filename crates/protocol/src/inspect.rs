@@ -325,6 +325,8 @@ pub struct AuditRow {
     pub who: Who,
     /// The program, as it calls itself: `deployment-controller`.
     pub agent: String,
+    /// In whose name, if it is not the person at the terminal: `bob`, `system:serviceaccount:kube-system:job-controller`.
+    pub user: String,
     /// When it was answered.
     pub at: At,
     /// The step.

@@ -19,7 +19,7 @@ pub(crate) fn audit(rows: &[AuditRow], zero: At, send: &Send) -> Html {
         html! {
             <li>
                 <span class={classes!((!served).then_some("type-w"))}>{code(r.code)}</span>
-                <b>{ who(r.who) }{" "}{r.agent.clone()}{": "}{r.verb.clone()}</b><span class="n">{when(r.at, zero)}</span>
+                <b>{ who(r.who) }{" "}{r.agent.clone()}{ name(&r.user) }{": "}{r.verb.clone()}</b><span class="n">{when(r.at, zero)}</span>
                 <span class="said">{ws(&r.words)}{" "}{ step_link(r.step, send) }</span>
             </li>
         }
@@ -30,6 +30,11 @@ pub(crate) fn audit(rows: &[AuditRow], zero: At, send: &Send) -> Html {
         <ul class="events" aria-label={t("Audit")}>{ for rows.iter().map(row) }</ul>
         </>
     }
+}
+
+/// In whose name it was asked.
+fn name(user: &str) -> String {
+    if user.is_empty() { String::new() } else { format!(" {} {user}", t("as")) }
 }
 
 /// The answer's code; a request that did not arrive has none.

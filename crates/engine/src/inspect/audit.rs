@@ -10,6 +10,9 @@ use kubestep_protocol::{AuditRow, ObjectRef};
 /// So many rows are shown.
 const MOST: usize = 200;
 
+/// The person at the terminal, who needs no name.
+const ADMIN: &str = "kubernetes-admin";
+
 /// The rows, newest first.
 pub(super) fn rows(session: &Session, object: &ObjectRef) -> Vec<AuditRow> {
     let Some(wanted) = key_of(session, object) else { return vec![] };
@@ -20,7 +23,8 @@ pub(super) fn rows(session: &Session, object: &ObjectRef) -> Vec<AuditRow> {
 }
 
 fn row(session: &Session, record: &Record) -> Option<AuditRow> {
-    let What::Served { who: agent, verb, key, subresource, code, message, dry_run } = &record.what else {
+    let What::Served { who: agent, user, verb, key, subresource, code, message, dry_run } = &record.what
+    else {
         return None;
     };
     let wrote = record.changes.iter().find(|c| c.key == *key);
@@ -34,6 +38,7 @@ fn row(session: &Session, record: &Record) -> Option<AuditRow> {
     Some(AuditRow {
         who: who::of_agent(agent).0,
         agent: agent.to_string(),
+        user: if **user == *ADMIN { String::new() } else { user.to_string() },
         at: session.at(record.at),
         step: u32::try_from(session.step_of(record.id)).unwrap_or(u32::MAX),
         verb: if subresource.is_empty() { (*verb).into() } else { format!("{verb} {subresource}") },

@@ -106,6 +106,21 @@ fn the_audit_tells_who_asked_and_what_he_was_told() {
 }
 
 #[test]
+fn the_audit_names_the_user_behind_a_program() {
+    let mut page = applied();
+    page.send(Command::UntilCalm);
+    page.kubectl("kubectl get deployment checkout");
+    page.kubectl("kubectl get deployment checkout --as=bob");
+    let rows = audit(&mut page, "Deployment", "checkout");
+    let by = |agent: &str, user: &str, code: u32| {
+        rows.iter().any(|r| r.agent == agent && r.user == user && r.code == code)
+    };
+    assert!(by("kubectl", "", 200) && by("kubectl", "bob", 403), "{rows:#?}");
+    let account = "system:serviceaccount:kube-system:deployment-controller";
+    assert!(by("deployment-controller", account, 200), "{rows:#?}");
+}
+
+#[test]
 fn a_request_that_does_not_arrive_is_a_step_and_says_so() {
     let mut page = applied();
     page.send(Command::UntilCalm);

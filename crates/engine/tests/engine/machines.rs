@@ -180,6 +180,18 @@ fn who_may_make_pods_may_read_secrets() {
     assert!(said.contains("cannot get resource \"secrets\""), "{said}");
     assert_eq!(typed(&mut page, "kubectl apply -f reader.yaml --as=alice"), "pod/reader created\n");
     assert_eq!(page.send(Command::UntilCalm), Stop::Calm(VerdictKind::Converged));
+    // Whoever may read pods may not reach into them for that.
+    for (line, verb, part) in [
+        ("kubectl exec reader --as=alice -- ls /db", "create", "exec"),
+        ("kubectl logs reader --as=alice", "get", "log"),
+    ] {
+        let why = format!(
+            "User \"alice\" cannot {verb} resource \"pods/{part}\" in API group \"\" in the namespace \"default\""
+        );
+        let want = format!("Error from server (Forbidden): pods \"reader\" is forbidden: {why}\n");
+        assert_eq!(typed(&mut page, line), want);
+    }
+    assert!(!typed(&mut page, "kubectl exec reader -- ls /db").contains("forbidden"));
 }
 
 #[test]
