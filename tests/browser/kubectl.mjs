@@ -245,9 +245,11 @@ test("several terminals: one watches while one types in the other, by keys alone
     await page.tab.reload();
     await page.ready();
     await page.until("both are there", async () => (await tabs.count()) === 2);
+    await page.until("with its lines", async () => (await chosen()) === "2" && /pod\/extra created/.test(await said()));
     await keys.press("t");
-    await keys.press("Alt+2");
-    await page.until("with its lines", async () => /pod\/extra created/.test(await said()));
+    await page.focusIn("#kubectl");
+    assert.equal(await field.inputValue(), "half");
+    await keys.press("Control+c");
     // An end: exit, or Ctrl-D on an empty line.
     await keys.type("kubectl get pods -w");
     await keys.press("Enter");
@@ -268,4 +270,65 @@ test("a loop and what another command prints, typed as in a shell", async () => 
     assert.match(await said("echo $?"), /\n1\s*$/);
     assert.match(await said("while true; do kubectl get pods; done"), /while: Kubestep does not do this/);
   });
+});
+
+test("what is typed and terminals without a line outlive a reload, but go with their scenario", async () => {
+  await visit(async (page) => {
+    const keys = page.tab.keyboard;
+    const field = page.tab.getByRole("textbox", { name: "kubectl", exact: true });
+    const tabs = page.tab.getByRole("tablist", { name: "Terminals" }).getByRole("tab");
+    await page.kubectl("kubectl get ns default");
+    await page.button("New terminal").click();
+    await page.button("New terminal").click();
+    await page.until("three terminals", async () => (await tabs.count()) === 3);
+    await page.focusIn("#kubectl");
+    await keys.type("kubectl scale deploy");
+    await page.drawn();
+    await page.tab.reload();
+    await page.ready();
+    await page.until("they are there", async () => (await tabs.count()) === 3);
+    assert.equal(await tabs.nth(2).getAttribute("aria-selected"), "true");
+    await page.until("with the line", async () => (await field.inputValue()) === "kubectl scale deploy");
+    await field.focus();
+    await keys.press("Control+c");
+    await keys.press("ArrowUp");
+    await page.until("and what was typed before", async () => (await field.inputValue()) === "kubectl get ns default");
+    await page.tab.evaluate(() => { location.hash = "#scenario=P05"; });
+    await page.until("another scenario has one", async () => (await tabs.count()) === 0 && (await page.terminal.locator("pre").count()) === 0);
+  }, { fragment: "#scenario=P15" });
+});
+
+test("in the past × asks before it begins a new timeline, and where nothing is written down it begins none", async () => {
+  await visit(async (page) => {
+    const tabs = page.tab.getByRole("tablist", { name: "Terminals" }).getByRole("tab");
+    const asks = page.terminal.getByText("starts a new timeline");
+    const close = page.button("Close this terminal");
+    await page.button("New terminal").click();
+    await page.until("a second", async () => (await tabs.count()) === 2);
+    await page.kubectl("kubectl get ns default");
+    for (let i = 0; i < 3; i++) await page.press("Step");
+    await page.press("Back");
+    await page.button("New terminal").click();
+    await page.until("a third, in the past", async () => (await tabs.count()) === 3);
+    const last = await page.last();
+    await close.click();
+    await page.until("it goes without a question", async () => (await tabs.count()) === 2);
+    assert.equal(await page.last(), last);
+    await close.click();
+    await asks.waitFor();
+    await page.drawn();
+    assert.deepEqual([await tabs.count(), await page.last()], [2, last], "nothing is done yet");
+    await close.click();
+    await page.until("asked twice, it is closed", async () => (await tabs.count()) === 0);
+    assert.ok((await page.last()) <= last);
+  }, { fragment: "#scenario=P15" });
+});
+
+test("a misspelt command is told what it was meant to be", async () => {
+  await visit(async (page) => {
+    assert.match(await page.kubectl("gte pods -o wide"), /gte: command not found\nDid you mean: kubectl get pods -o wide\n/);
+    assert.match(await page.kubectl("kubctl get pods"), /kubctl: command not found\nDid you mean: kubectl get pods\n/);
+    assert.match(await page.kubectl("get ns default"), /default +Active/);
+    assert.doesNotMatch(await page.kubectl("frobnicate pods"), /Did you mean/);
+  }, { fragment: "#scenario=P15" });
 });

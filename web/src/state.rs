@@ -215,6 +215,8 @@ pub struct Ui {
     pub choices: Rc<Vec<String>>,
     /// The terminal that is shown, if it is open.
     pub terminal: u8,
+    /// The next press of × closes the terminal, in the past too.
+    pub closing: bool,
     /// Terminals that were opened here; those with lines are told by the lines.
     pub opened: Rc<Vec<u8>>,
     /// What stood in the other terminals' lines, and what had been typed there.

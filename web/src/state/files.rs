@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use kubestep_protocol::*;
 
+use super::terminal::KEPT;
 use super::{Effect, FileMsg, Open, Phone, State, StoredDraft};
 
 /// The name of the person's first own file.
@@ -137,7 +138,7 @@ impl State {
         }
     }
 
-    fn store_drafts(&self, todo: &mut Vec<Effect>) {
+    pub(super) fn store_drafts(&self, todo: &mut Vec<Effect>) {
         if !self.open {
             // They have no scenario yet, or the one that is being started again: `opened` stores them.
             return;
@@ -150,7 +151,8 @@ impl State {
             text: text.into(),
         };
         let closed = self.ui.closed.iter().map(|name| draft(name, CLOSED));
-        let drafts = changed.map(|f| draft(&f.name, &f.text)).chain(closed).collect();
+        let terminals = self.ui.terminals_draft(&scenario);
+        let drafts = changed.map(|f| draft(&f.name, &f.text)).chain(closed).chain(terminals).collect();
         todo.push(Effect::StoreDrafts(scenario, drafts));
     }
 
@@ -304,7 +306,7 @@ impl State {
         }
         self.acted = back.is_some() || loaded.by == LoadedBy::Restore && self.acted;
         if loaded.by != LoadedBy::Restore || back.is_some() {
-            self.take_files(&loaded, back.is_some() || came);
+            self.take_files(&loaded, back.is_some() || came, todo);
             self.kept = None;
             self.frame = None;
             self.details = None;
@@ -357,24 +359,27 @@ impl State {
     }
 
     /// The files that came; over them the drafts of the same scenario that were stored before the page was reloaded.
-    fn take_files(&mut self, loaded: &Loaded, back: bool) {
+    fn take_files(&mut self, loaded: &Loaded, back: bool, todo: &mut Vec<Effect>) {
         let mut files: Vec<File> =
             loaded.files.iter().map(|d| File::of(&d.name, &d.text, Some(&d.text))).collect();
         self.ui.closed = Rc::default();
         // A lesson that is begun anew begins with its own files.
-        if back || loaded.by == LoadedBy::Scenario && loaded.lesson.is_none() {
-            for draft in self.stored.iter().filter(|d| d.scenario == loaded.scenario) {
-                match files.iter_mut().find(|f| *f.name == *draft.name) {
-                    _ if draft.text == CLOSED => {
-                        files.retain(|f| *f.name != *draft.name);
-                        Rc::make_mut(&mut self.ui.closed).push(Rc::from(draft.name.as_str()));
-                    }
-                    Some(file) => file.text = Rc::from(draft.text.as_str()),
-                    None => files.push(File::of(&draft.name, &draft.text, None)),
+        let keeps = back || loaded.by == LoadedBy::Scenario && loaded.lesson.is_none();
+        self.close_terminals();
+        for draft in std::mem::take(&mut self.stored).iter() {
+            if !keeps || draft.scenario != loaded.scenario {
+                continue;
+            }
+            match files.iter_mut().find(|f| *f.name == *draft.name) {
+                _ if draft.name == KEPT => self.take_terminals(&draft.text, todo),
+                _ if draft.text == CLOSED => {
+                    files.retain(|f| *f.name != *draft.name);
+                    Rc::make_mut(&mut self.ui.closed).push(Rc::from(draft.name.as_str()));
                 }
+                Some(file) => file.text = Rc::from(draft.text.as_str()),
+                None => files.push(File::of(&draft.name, &draft.text, None)),
             }
         }
-        self.stored = Rc::default();
         self.ui.front = (loaded.front as usize).min(files.len().saturating_sub(1));
         self.keep_early(&mut files);
         // Versions go on counting, so that an answer about the files before cannot be taken for one about these.

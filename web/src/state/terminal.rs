@@ -5,9 +5,17 @@ use std::rc::Rc;
 use kubestep_protocol::*;
 
 use super::{Effect, State, TermMsg};
+use crate::words::{n, t};
+
+mod kept;
+
+pub(super) use kept::NAME as KEPT;
 
 /// The line that ends a terminal. It is recorded like every other, so Back opens the terminal again.
 const EXIT: &str = "exit";
+/// What the first press of × says in the past.
+const CLOSES_PAST: &str =
+    n("Close it here, in the past: starts a new timeline; the old one is kept. Once more?");
 /// So many terminals, at most: one for each digit.
 pub const TERMINALS: u8 = 9;
 /// How many lines the history keeps.
@@ -15,6 +23,13 @@ const HISTORY: usize = 200;
 
 impl State {
     pub(super) fn term(&mut self, msg: TermMsg, todo: &mut Vec<Effect>) {
+        let again = std::mem::take(&mut self.ui.closing);
+        self.termed(msg, again, todo);
+        self.store_drafts(todo);
+    }
+
+    /// `again`: the last message was the first press of ×.
+    fn termed(&mut self, msg: TermMsg, again: bool, todo: &mut Vec<Effect>) {
         let searches = self.ui.searched_from.is_some();
         match msg {
             TermMsg::Search if searches => self.search(self.ui.typed_at),
@@ -38,7 +53,7 @@ impl State {
             // Any other key takes the line that was found, and does with it what it does.
             TermMsg::History(_) | TermMsg::Complete if searches => {
                 self.end_search(true, todo);
-                self.term(msg, todo);
+                self.termed(msg, again, todo);
             }
             TermMsg::Input(text) => {
                 self.ui.input = text.into();
@@ -76,12 +91,25 @@ impl State {
             }
             TermMsg::Go(to) if self.terminals().contains(&to) => self.show_terminal(to, todo),
             TermMsg::Go(_) => {}
+            TermMsg::Close if self.closing_forks() && !again => {
+                self.ui.closing = true;
+                self.ui.choices = Rc::new(vec![t(CLOSES_PAST).into()]);
+            }
             TermMsg::Close => {
                 self.stop_playing(todo);
                 self.close_terminal(todo);
                 todo.push(Effect::Focus("kubectl".into()));
             }
         }
+    }
+
+    /// Closing the terminal that is shown would begin a branch: something of it is written down in the past that is looked at.
+    fn closing_forks(&self) -> bool {
+        self.past() && self.last(self.terminal()).is_some_and(|e| !ends(e))
+    }
+
+    fn past(&self) -> bool {
+        self.frame.as_ref().is_some_and(|f| f.head.moment.step < f.head.last)
     }
 
     /// The terminals that are open, in order. The first is there from the beginning.
@@ -137,7 +165,7 @@ impl State {
         for _ in 0..self.waiting() {
             self.ask(Command::Interrupt { terminal: this }, todo);
         }
-        if self.last(this).map_or(this == 0, |e| !ends(e)) {
+        if self.last(this).map_or(this == 0 && !self.past(), |e| !ends(e)) {
             self.ask(Command::Kubectl { terminal: this, line: EXIT.into(), files: vec![] }, todo);
         }
         Rc::make_mut(&mut self.ui.opened).retain(|t| *t != this);
@@ -329,6 +357,28 @@ mod tests {
         state.term(TermMsg::Enter, &mut todo);
         assert_eq!(asked(&state)[1..], [Command::Interrupt { terminal: 1 }, run("exit")]);
         assert_eq!((state.terminal(), &*state.ui.input), (0, "half"));
+        // In the past something of it would be written over: the first press of × asks.
+        let past = |lines: &[(u8, &str)]| {
+            let mut frame = (*after(lines).unwrap()).clone();
+            frame.head.last = frame.head.moment.step + 1;
+            Some(Rc::new(frame))
+        };
+        let mut looks = State { line: true, open: true, ..State::default() };
+        looks.frame = past(&[(0, "get pods"), (1, "ls")]);
+        looks.term(TermMsg::Go(1), &mut todo);
+        looks.term(TermMsg::Close, &mut todo);
+        assert_eq!((asked(&looks).len(), looks.ui.choices.len(), looks.terminal()), (0, 1, 1));
+        looks.term(TermMsg::Input("x".into()), &mut todo);
+        looks.term(TermMsg::Close, &mut todo);
+        assert_eq!(asked(&looks).len(), 0);
+        looks.term(TermMsg::Close, &mut todo);
+        assert_eq!((asked(&looks), looks.ui.choices.len()), (vec![run("exit")], 0));
+        // What has no line yet is closed at once, and nothing is written down.
+        let mut looks = State { line: true, open: true, ..State::default() };
+        looks.frame = past(&[(0, "get pods")]);
+        looks.term(TermMsg::New, &mut todo);
+        looks.term(TermMsg::Close, &mut todo);
+        assert_eq!((asked(&looks).len(), looks.terminals()), (0, vec![0]));
         // What the lines say holds: here it is closed, and after Back it is open.
         state.frame = after(&[(0, "get pods -w"), (1, "kubectl get svc -w"), (1, "exit")]);
         assert_eq!(state.terminals(), [0]);
