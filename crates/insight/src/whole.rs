@@ -87,7 +87,10 @@ fn daemon_set(set: &DaemonSet) -> Option<Measure> {
         + short(status.number_available, want)
         + new;
     let have = if new > 0 { status.updated_number_scheduled } else { status.number_available };
-    counted(have.min(want), want, distance, status.observed_generation < set.metadata.generation)
+    let gap = counted(have.min(want), want, distance, status.observed_generation < set.metadata.generation)?;
+    let only_misplaced = distance == i64::from(status.number_misscheduled);
+    let text = if only_misplaced { format!("{distance} where none is wanted") } else { gap.text.clone() };
+    Some(Measure { text, ..gap })
 }
 
 fn replication_controller(rc: &ReplicationController) -> Option<Measure> {

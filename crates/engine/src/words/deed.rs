@@ -3,7 +3,7 @@
 use super::{name, tail, who};
 use crate::session::Session;
 use kubestep_cluster::control::{Report, RuntimeState};
-use kubestep_cluster::{Act, ChangeKind, NOT_SERVED, NodeAct, Record, What};
+use kubestep_cluster::{Act, ChangeKind, InputKind, NOT_SERVED, NodeAct, Record, What};
 use kubestep_model::{Deployment, Event, Key, Kind, Object, Pod, ReplicaSet};
 use kubestep_protocol::{Rich, Sentence, Span, Who};
 use std::{sync::Arc, time::Duration};
@@ -22,6 +22,12 @@ pub(crate) fn sentence(session: &Session, step: usize) -> Sentence {
         } else {
             waited(session, step, &records)
         };
+        let words = match chosen(session, step) {
+            Some(record) => words
+                .then(Span::Words(" You chose what came next. ".into()))
+                .then_all(of_record(session, &record)),
+            None => words,
+        };
         return Sentence { step: number, at, who: Who::Other, words, inside: inside(session, &records) };
     };
     let (who, _) = who::of_record(last, session.world());
@@ -38,6 +44,15 @@ pub(crate) fn sentence(session: &Session, step: usize) -> Sentence {
     }
     let inside = inside(session, &records[..records.len() - 1]);
     Sentence { step: number, at, who, words, inside }
+}
+
+/// What a person let happen at the end of the last step, of which nobody else sees anything.
+fn chosen(session: &Session, step: usize) -> Option<Arc<Record>> {
+    let input = session.history.branches()[session.history.branch()].inputs.last()?;
+    let after = session.moment(step)?.next_record <= input.after && session.moment(step + 1).is_none();
+    let here = step == session.step() && session.peeking.is_none();
+    let choice = matches!(input.what, InputKind::Choice(_));
+    session.history.record(input.after).filter(|r| here && after && choice && !r.visible()).cloned()
 }
 
 fn inside(session: &Session, records: &[Arc<Record>]) -> Vec<Rich> {

@@ -121,6 +121,16 @@ fn the_audit_names_the_user_behind_a_program() {
 }
 
 #[test]
+fn a_choice_of_which_nobody_sees_anything_is_told() {
+    let mut page = applied();
+    page.send(Command::UntilCalm);
+    let row = moves(&mut page).iter().find(|r| r.timer).expect("somebody has a clock").id.clone();
+    page.send(Command::Choose(row));
+    let told = page.sentence();
+    assert!(told.contains("You chose what came next. ") && told.ends_with(" acted by the clock."), "{told}");
+}
+
+#[test]
 fn a_request_that_does_not_arrive_is_a_step_and_says_so() {
     let mut page = applied();
     page.send(Command::UntilCalm);

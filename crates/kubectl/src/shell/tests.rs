@@ -65,7 +65,11 @@ fn lines_run_as_in_a_shell() {
         ("version --client | head -1", 0, "Client Version: v1.37.2\n"),
         ("kubectl help | head -1", 0, "kubectl asks the cluster and changes what it is to be.\n"),
         ("kubectl help get | head -1", 0, "Shows one or many objects.\n"),
-        ("kubectl help rollout undo | tail -1", 0, "  kubectl rollout undo (KIND NAME | KIND/NAME | -f FILE) [options]\n"),
+        (
+            "kubectl help rollout undo | tail -1",
+            0,
+            "  kubectl rollout undo (KIND NAME | KIND/NAME | -f FILE) [options]\n",
+        ),
         ("help | wc -l", 0, "2\n"),
         (
             "foo",
