@@ -26,6 +26,7 @@ mod info;
 mod kustomize;
 mod label;
 mod logs;
+mod mistakes;
 mod part;
 mod patch;
 mod prune;
@@ -42,6 +43,7 @@ mod wait;
 
 pub use edit::saves;
 use kubestep_model::User;
+pub(crate) use set::fits;
 
 use crate::{
     args::{Args, Flag},
@@ -378,7 +380,12 @@ fn enter(kc: &mut Kc<'_>, entry: &Entry, path: &str, words: &[String]) -> Flow<i
                 return Ok(i32::from(!helps));
             };
             match entries.iter().find(|e| e.is(&name)) {
-                Some(entry) => enter(kc, entry, &format!("{path} {name}"), &rest),
+                Some(entry) => enter(kc, entry, &format!("{path} {}", entry.name), &rest),
+                // It tells of itself, whatever follows.
+                None if path == "kubectl certificate" => {
+                    help::group(kc, path, entry, entries, true);
+                    Ok(0)
+                }
                 None => Err(kc.usage(path, &format!("unknown command \"{}\"", read.words.join(" ")))),
             }
         }
@@ -434,6 +441,7 @@ fn act(
     }
     kc.change_cause = args.on("record").then(|| cause(&args));
     kc.field_manager = args.text("field-manager").map(Into::into).or_else(|| manager_of(path));
+    mistakes::look(kc, path.strip_prefix("kubectl ").unwrap_or(path), &args)?;
     let code = run(kc, &args)?;
     match kc.warnings() {
         0 => Ok(code),

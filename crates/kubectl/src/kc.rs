@@ -217,6 +217,12 @@ impl<'a> Kc<'a> {
         out.into_iter().map(|c| String::from(c.text)).collect()
     }
 
+    /// As [`Kc::take`], with what went to standard error.
+    pub fn take_both(&mut self, from: usize) -> String {
+        let from = from.min(self.output.len());
+        self.output.drain(from..).map(|c| String::from(c.text)).collect()
+    }
+
     /// What was printed after that many pieces.
     pub fn since(&self, from: usize) -> Vec<Chunk> {
         self.output.get(from..).unwrap_or_default().to_vec()
@@ -517,7 +523,11 @@ impl<'a> Kc<'a> {
         let now = self.now.to_micro().to_string();
         let digits = |from: usize, to: usize| now.get(from..to).unwrap_or_default();
         let (month, day, clock) = (digits(5, 7), digits(8, 10), digits(11, 26));
-        self.err(format!("W{month}{day} {clock}   {PROCESS} {place}] {text}\n"));
+        let line = format!("W{month}{day} {clock}   {PROCESS} {place}] {text}\n");
+        // A flag that is looked at twice is told of once.
+        if self.output.last().is_none_or(|last| last.text.as_str() != line) {
+            self.err(line);
+        }
     }
 
     /// Ends the command because Kubestep does not do what was asked.

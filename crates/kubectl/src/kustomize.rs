@@ -129,7 +129,15 @@ pub(crate) fn build(kc: &Kc<'_>, folder: &str) -> Result<Vec<Value>, String> {
     if folder.contains("://") || folder.starts_with("github.com") {
         return Err(format!("{folder}: Kubestep does not read from the network"));
     }
-    let mut all = layer(kc, &join("", folder)?, 0)?;
+    let root = join("", folder)?;
+    if !root.is_empty()
+        && !kc.files().any(|(name, _)| name.strip_prefix(root.as_str()).is_some_and(|n| n.starts_with('/')))
+    {
+        return Err(format!(
+            "must build at directory: not a valid directory: evalsymlink failure on '{folder}' : lstat /{root}: no such file or directory"
+        ));
+    }
+    let mut all = layer(kc, &root, 0)?;
     for res in all.iter_mut().filter(|r| r.hashed) {
         let name = format!("{}-{}", res.name(), hash::suffix(&res.value, ""));
         res.rename(name);

@@ -25,7 +25,29 @@ pub(crate) fn agent_of(program: &str) -> Option<&'static str> {
     ALL.iter().find(|(name, _)| *name == program).map(|(_, agent)| *agent)
 }
 
+/// What one of these programs is for.
+pub(crate) fn help(program: &str) -> &'static str {
+    match program {
+        "order" => {
+            "order -f FILE [--times N] [--retry]\nSays: make me one more. Creates what the file says, N times; without an answer it cannot know whether it was done, and sends again only with --retry.\n"
+        }
+        "declare" => {
+            "declare -f FILE [--times N] [--every 30s]\nSays: so it should be. Makes what the file says true, and sends again until it is answered.\n"
+        }
+        "statefile" => {
+            "statefile plan [-f FILE], statefile apply [-f FILE] or statefile destroy\nRemembers in its state what it made, and makes, changes and destroys what differs from the files.\n"
+        }
+        _ => {
+            "gitops push [-f FILE], gitops agent [--every 60s], gitops suspend or gitops resume\nAn agent that makes true what was pushed into a repository, again and again.\n"
+        }
+    }
+}
+
 pub(crate) fn run(kc: &mut Kc<'_>, words: &[String]) -> Flow<i32> {
+    if words.iter().skip(1).any(|w| w == "--help" || w == "-h") {
+        kc.out(help(&words[0]));
+        return Ok(0);
+    }
     let said = Said::read(words);
     let result = match words.first().map(String::as_str) {
         Some("order") => order::order(kc, &said),

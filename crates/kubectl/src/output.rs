@@ -4,6 +4,7 @@ pub mod custom_columns;
 pub mod format;
 pub mod json;
 pub mod jsonpath;
+pub(crate) mod links;
 pub mod listed;
 pub mod sort;
 pub mod table;

@@ -2,7 +2,7 @@
 //! Upstream: cli-runtime/pkg/resource, Builder (v1.37).
 
 use crate::{
-    args::Args,
+    args::{Args, KUSTOMIZE},
     fault::Fault,
     kc::{Flow, Kc},
     manifest, resources,
@@ -288,12 +288,26 @@ fn not_listed(mut status: Status, kind: Kind, select: &Select) -> Status {
     status
 }
 
-fn from_files(kc: &mut Kc<'_>, select: &Select) -> Flow<Found> {
-    if !select.words.is_empty() {
-        let text =
-            "when paths, URLs, or stdin is provided as input, you may not specify resource arguments as well";
-        return Err(kc.fail(text));
+/// Files and words do not go together; what is no file at all is told before that.
+pub(crate) fn no_words(kc: &mut Kc<'_>, select: &Select) -> Flow<()> {
+    if select.words.is_empty() {
+        return Ok(());
     }
+    let files: Vec<String> = select.files.iter().filter(|f| !f.starts_with(KUSTOMIZE)).cloned().collect();
+    let how = manifest::Reading { files, recursive: select.recursive, validate: false };
+    let stops = manifest::read(kc, &how)?.stops;
+    if let Some(fault) = Fault::all(stops) {
+        return Err(kc.fault(&fault));
+    }
+    Err(kc.fail(if select.words.iter().any(|w| w.contains('/')) {
+        "resource/name arguments cannot be provided when a path is specified"
+    } else {
+        "when paths, URLs, or stdin is provided as input, you may not specify resource arguments as well"
+    }))
+}
+
+fn from_files(kc: &mut Kc<'_>, select: &Select) -> Flow<Found> {
+    no_words(kc, select)?;
     let how = manifest::Reading { files: select.files.clone(), recursive: select.recursive, validate: false };
     let read = manifest::read(kc, &how)?;
     if let Some(fault) = Fault::all(read.stops) {

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 pub(super) use super::label::FLAGS;
 
 pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
-    let (dry, format) = (DryRun::of(kc, args)?, Format::of(kc, args, false)?);
+    let dry = DryRun::of(kc, args)?;
     let split = common::resources_and_pairs(&args.words, "annotation");
     let (resources, pairs) = common::or_stop(kc, split)?;
     let (new, gone) = common::or_stop(kc, common::parse_pairs(&pairs, "annotation", true))?;
@@ -27,11 +27,12 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
         return Err(kc.fail(format!("{text}{}", both.join(", "))));
     }
     if args.on("local") {
-        return label::local(kc, args, &resources, "annotations", &format, &|before| {
+        return label::local(kc, args, &resources, "annotations", &|before| {
             change(before, &new, &gone, args.on("overwrite")).map(|after| (after, "annotated"))
         });
     }
     let found = label::find(kc, args, &resources, "annotation", new.len() + gone.len())?;
+    let format = Format::of(kc, args, false)?;
     let single = found.single;
     common::each(kc, found, |kc, info| {
         let before = info.object.meta().annotations.clone();

@@ -115,7 +115,37 @@ pub(super) fn say(kc: &mut Kc<'_>, format: &Format, object: &Object, done: &str,
         said(kc, &object.key(), done, dry);
         return Ok(());
     }
+    if *format == Format::Name {
+        let (mut text, mut spans) = (String::new(), vec![]);
+        put_name(&mut text, &mut spans, &object.key());
+        kc.print(Stream::Out, text, spans);
+        return Ok(());
+    }
     format.print(kc, object, true)
+}
+
+/// Writes an object's line of `-o name`.
+pub(super) fn put_name(text: &mut String, spans: &mut Vec<Span>, key: &Key) {
+    text.push_str(&qualified(key.kind, &key.name));
+    let end = text.len();
+    let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    let start = number(end - key.name.len());
+    spans.push(Span { start, end: number(end), means: Sense::Object(key.clone()) });
+    text.push('\n');
+}
+
+/// As [`say`], of an object that kubectl holds as a struct.
+pub(super) fn say_typed(
+    kc: &mut Kc<'_>,
+    format: &Format,
+    object: &Object,
+    done: &str,
+    dry: DryRun,
+) -> Flow<()> {
+    if *format != Format::Json {
+        return say(kc, format, object, done, dry);
+    }
+    format.print_typed(kc, object.kind(), &object.to_value())
 }
 
 /// Prints what was done to an object.

@@ -1,11 +1,12 @@
 //! `kubectl config`: there is one cluster, one user and one context, whose namespace can be set.
 
 use super::{
-    common::{OUTPUT, TEMPLATE},
+    common::{self, OUTPUT, TEMPLATE},
     info::SERVER,
 };
 use crate::{
     args::{Args, Flag, Takes, flag, not_done},
+    fault::Fault,
     kc::{Flow, Kc},
     output::{format::Format, tabs::Tabs},
 };
@@ -51,6 +52,10 @@ fn config(kc: &Kc<'_>) -> Value {
 }
 
 pub(super) fn view(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
+    if !args.words.is_empty() {
+        let text = format!("unexpected arguments: [{}]", args.words.join(" "));
+        return Err(kc.usage(&args.path, &text));
+    }
     let (format, value) = (Format::of(kc, args, false)?, config(kc));
     if format.is_human() {
         kc.out(yaml::to_yaml(&value));
@@ -68,26 +73,24 @@ pub(super) fn current(kc: &mut Kc<'_>, _: &Args) -> Flow<i32> {
 pub(super) const CONTEXTS: &[Flag] = &[OUTPUT, flag("no-headers", Takes::Bool)];
 
 pub(super) fn contexts(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
-    if let Some(name) = args.words.iter().find(|w| *w != CONTEXT) {
-        let heads = "CURRENT   NAME   CLUSTER   AUTHINFO   NAMESPACE\n";
-        if !args.on("no-headers") && args.text_or_empty("output").is_empty() {
-            kc.out(heads);
-        }
-        return Err(kc.fail(format!("context {name} not found")));
+    let output = args.text_or_empty("output");
+    if !matches!(output, "" | "name") {
+        let text = "is not available in kubectl config get-contexts; resetting to default output format";
+        return Err(kc.fail(format!("--output {output} {text}")));
     }
-    match args.text_or_empty("output") {
-        "name" => {
-            kc.out(format!("{CONTEXT}\n"));
-            return Ok(0);
-        }
-        "" => {}
-        other => return Err(kc.fail(format!("output must be one of '' or 'name': {other}"))),
+    let there = args.words.is_empty() || args.words.iter().any(|w| w == CONTEXT);
+    let missing: Vec<&String> = args.words.iter().filter(|w| *w != CONTEXT).collect();
+    if output == "name" {
+        kc.out(if there { format!("{CONTEXT}\n") } else { String::new() });
+    } else {
+        let heads = if args.on("no-headers") { "" } else { "CURRENT\tNAME\tCLUSTER\tAUTHINFO\tNAMESPACE\n" };
+        let namespace = if &*kc.context == "default" { "" } else { &*kc.context };
+        let row = format!("*\t{CONTEXT}\t{CLUSTER}\t{USER}\t{namespace}\n");
+        let text = [heads, if there { row.as_str() } else { "" }].concat();
+        kc.out(Tabs::TABLE.align(&text));
     }
-    let heads = if args.on("no-headers") { "" } else { "CURRENT\tNAME\tCLUSTER\tAUTHINFO\tNAMESPACE\n" };
-    let namespace = if &*kc.context == "default" { "" } else { &*kc.context };
-    let text = format!("{heads}*\t{CONTEXT}\t{CLUSTER}\t{USER}\t{namespace}\n");
-    kc.out(Tabs::TABLE.align(&text));
-    Ok(0)
+    let faults = missing.into_iter().map(|name| Fault::Text(format!("context {name} not found")));
+    common::finish(kc, faults.collect())
 }
 
 pub(super) fn clusters(kc: &mut Kc<'_>, _: &Args) -> Flow<i32> {

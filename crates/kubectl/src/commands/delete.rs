@@ -133,10 +133,7 @@ pub(super) type Targets = (Vec<(Key, String)>, Vec<Fault>);
 /// Objects by name are not read first; selectors are listed.
 pub(super) fn targets(kc: &mut Kc<'_>, select: &Select) -> Flow<Targets> {
     if !select.files.is_empty() {
-        if !select.words.is_empty() {
-            let text = "when paths, URLs, or stdin is provided as input, you may not specify resource arguments as well";
-            return Err(kc.fail(text));
-        }
+        select::no_words(kc, select)?;
         let how = Reading { files: select.files.clone(), recursive: select.recursive, validate: false };
         let read = manifest::read(kc, &how)?;
         if let Some(fault) = Fault::all(read.stops) {

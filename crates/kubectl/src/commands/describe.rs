@@ -6,8 +6,10 @@ use crate::{
     describe,
     fault::Fault,
     kc::{Flow, Kc},
+    output::links,
     select::{self, Select},
 };
+use kubestep_model::client::Stream;
 
 pub(super) const FLAGS: &[Flag] = &[
     short("selector", 'l', Takes::Text),
@@ -42,7 +44,9 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     for info in &found.infos {
         match describe::describe(kc, &info.object, events)? {
             Ok(text) => {
-                kc.out(if first { text } else { format!("\n\n{text}") });
+                let text = if first { text } else { format!("\n\n{text}") };
+                let spans = links::described(&text, &info.key);
+                kc.print(Stream::Out, text, spans);
                 first = false;
             }
             Err(fault) => {
@@ -81,7 +85,10 @@ fn by_prefix(kc: &mut Kc<'_>, fault: &Fault, kind: &str, prefix: &str, events: b
     for info in found.infos.iter().filter(|info| info.key.name.starts_with(prefix)) {
         any = true;
         match describe::describe(kc, &info.object, events)? {
-            Ok(text) => kc.out(text + "\n"),
+            Ok(text) => {
+                let spans = links::described(&text, &info.key);
+                kc.print(Stream::Out, text + "\n", spans);
+            }
             Err(fault) => return Err(kc.fault(&fault)),
         }
     }

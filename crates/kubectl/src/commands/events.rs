@@ -8,13 +8,18 @@ use crate::{
     kc::{Flow, Kc},
     output::{
         format::Format,
+        links,
         table::{Even, Grid, LONG},
         tabs::Tabs,
     },
     resources,
 };
 use kubestep_model::arrange::Arrange;
-use kubestep_model::{Event, Instant, Kind, Object, client::WatchEvent, text::FieldSelector};
+use kubestep_model::{
+    Event, Instant, Kind, Object,
+    client::{Stream, WatchEvent},
+    text::FieldSelector,
+};
 use std::{borrow::Cow, sync::Arc};
 
 pub(super) const FLAGS: &[Flag] = &[
@@ -77,7 +82,11 @@ impl Screen {
         let heads = self.heads();
         match Even::plain(heads, self.rows(events, kc.now())) {
             Ok(even) if even.least() > LONG => kc.out_later(even),
-            Ok(even) => kc.out(even.printed().text),
+            Ok(even) => {
+                let text = even.printed().text;
+                let spans = if self.everywhere { vec![] } else { links::pairs(&text, &kc.namespace) };
+                kc.print(Stream::Out, text, spans);
+            }
             Err(grid) => {
                 let mut text = heads.join("\t");
                 text += if heads.is_empty() { "" } else { "\n" };

@@ -10,7 +10,7 @@ use crate::{
     fault::Fault,
     kc::{Flow, Kc},
     output::{
-        format::{Format, qualified},
+        format::Format,
         sort,
         table::{Shape, shown},
     },
@@ -53,8 +53,24 @@ pub(super) const FLAGS: &[Flag] = &[
 
 pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     let raw = args.text_or_empty("raw");
+    if !raw.is_empty() && !args.words.is_empty() {
+        return Err(kc.fail("arguments may not be passed when --raw is specified"));
+    }
     if !raw.is_empty() {
         return super::raw::run(kc, args, raw);
+    }
+    let watches = args.on("watch") || args.on("watch-only");
+    if args.words.is_empty() && args.all("filename").is_empty() {
+        if watches {
+            return Err(super::mistakes::nothing_named(kc)?);
+        }
+        kc.err(
+            "You must specify the type of resource to get. Use \"kubectl api-resources\" for a complete list of supported resources.\n\n",
+        );
+        return Err(kc.usage(
+            &args.path,
+            "Required resource not specified.\nUse \"kubectl explain <resource>\" for a detailed description of that resource (e.g. kubectl explain pods).",
+        ));
     }
     let format = Format::of(kc, args, true)?;
     let output = args.text_or_empty("output");
@@ -64,18 +80,8 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     if !args.all("label-columns").is_empty() && output.starts_with("custom-columns") {
         return Err(kc.fail(format!("--label-columns option cannot be used with {output} printer")));
     }
-    let watches = args.on("watch") || args.on("watch-only");
     if args.on("output-watch-events") && !watches {
         return Err(kc.fail("--output-watch-events option can only be used with --watch or --watch-only"));
-    }
-    if args.words.is_empty() && args.all("filename").is_empty() {
-        kc.err(
-            "You must specify the type of resource to get. Use \"kubectl api-resources\" for a complete list of supported resources.\n\n",
-        );
-        return Err(kc.usage(
-            &args.path,
-            "Required resource not specified.\nUse \"kubectl explain <resource>\" for a detailed description of that resource (e.g. kubectl explain pods).",
-        ));
     }
     kc.owners = !format.is_human() && (args.on("show-managed-fields") || format.shows_owners(output));
     let select = Select { types_alone: true, ..Select::from(args, &args.words) };
@@ -112,8 +118,11 @@ pub(super) fn generic(kc: &mut Kc<'_>, args: &Args, format: &Format, found: Foun
         objects = places.into_iter().map(|at| objects[at].clone()).collect();
     }
     if *format == Format::Name {
-        let name = |o: &Object| qualified(o.kind(), &o.meta().name) + "\n";
-        kc.out(objects.iter().map(name).collect::<String>());
+        let (mut text, mut spans) = (String::new(), vec![]);
+        for object in &objects {
+            common::put_name(&mut text, &mut spans, &object.key());
+        }
+        kc.print(Stream::Out, text, spans);
         return match fault {
             Some(fault) => Err(kc.fault(&fault)),
             None => Ok(0),

@@ -8,7 +8,7 @@ use crate::{
 };
 use kubestep_model::arrange::{Arrange, Gather};
 use kubestep_model::{Kind, Object, defined::Definition, yaml};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 /// The version of Kubernetes that is modelled.
@@ -18,6 +18,37 @@ const KUSTOMIZE: &str = "v5.8.1";
 pub(super) const SERVER: &str = "https://127.0.0.1:6443";
 
 pub(super) const VERSION_FLAGS: &[Flag] = &[OUTPUT, flag("client", Takes::Bool)];
+
+/// The parts of a version, in the order of its struct. Upstream: apimachinery/pkg/version, Info.
+const INFO: [&str; 13] = [
+    "major",
+    "minor",
+    "emulationMajor",
+    "emulationMinor",
+    "minCompatibilityMajor",
+    "minCompatibilityMinor",
+    "gitVersion",
+    "gitCommit",
+    "gitTreeState",
+    "buildDate",
+    "goVersion",
+    "compiler",
+    "platform",
+];
+
+/// All versions on one line, in the order of their structs.
+fn written(value: &Value) -> String {
+    let info = |info: &Value| {
+        let part = |name: &&str| Some(format!("\"{name}\":{}", info.get(*name)?));
+        INFO.iter().filter_map(part).collect::<Vec<_>>().join(",")
+    };
+    let (client, kustomize) = (info(&value["clientVersion"]), &value["kustomizeVersion"]);
+    let server = value.get("serverVersion").map(|server| format!(",\"serverVersion\":{{{}}}", info(server)));
+    format!(
+        "{{\"clientVersion\":{{{client}}},\"kustomizeVersion\":{kustomize}{}}}",
+        server.unwrap_or_default()
+    )
+}
 
 pub(super) fn version(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     if !args.words.is_empty() {
@@ -46,7 +77,7 @@ pub(super) fn version(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
             }
         }
         "yaml" => kc.out(yaml::to_yaml(&value) + "\n"),
-        "json" => kc.out(json::pretty_with(&value, "  ")),
+        "json" => kc.out(json::spread(&written(&value), "  ")),
         _ => return Err(kc.fail("--output must be 'yaml' or 'json'")),
     }
     Ok(0)

@@ -7,6 +7,9 @@ use crate::{
 };
 use kubestep_model::yaml;
 
+/// Where the files of a kustomization may come from; the editor has no others.
+const RESTRICTORS: [&str; 2] = ["LoadRestrictionsRootOnly", "LoadRestrictionsNone"];
+
 pub(super) const FLAGS: &[Flag] = &[
     flag("load-restrictor", Takes::Text),
     short("output", 'o', Takes::Text),
@@ -29,6 +32,12 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
         [folder] => folder,
         _ => return Err(kc.fail("specify one path to kustomization.yaml")),
     };
+    let restrictor = args.text("load-restrictor").unwrap_or(RESTRICTORS[0]);
+    if !RESTRICTORS.contains(&restrictor) {
+        let legal = RESTRICTORS.join(" ");
+        let text = format!("illegal flag value --load-restrictor {restrictor}; legal values: [{legal}]");
+        return Err(kc.fail(text));
+    }
     if !args.text_or_empty("output").is_empty() {
         return Err(kc.not_done("kustomize --output"));
     }

@@ -107,16 +107,17 @@ pub(super) fn list(kc: &mut Kc<'_>, info: &Info, single: bool, what: &str, entri
 }
 
 pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
-    let (dry, format) = (DryRun::of(kc, args)?, Format::of(kc, args, false)?);
+    let dry = DryRun::of(kc, args)?;
     let split = common::resources_and_pairs(&args.words, "label");
     let (resources, pairs) = common::or_stop(kc, split)?;
     let (new, gone) = common::or_stop(kc, parse(&pairs))?;
     if args.on("local") {
-        return local(kc, args, &resources, "labels", &format, &|before| {
+        return local(kc, args, &resources, "labels", &|before| {
             change(before, &new, &gone, args.on("overwrite"))
         });
     }
     let found = find(kc, args, &resources, "label", new.len() + gone.len())?;
+    let format = Format::of(kc, args, false)?;
     let single = found.single;
     common::each(kc, found, |kc, info| {
         let before = info.object.meta().labels.clone();
@@ -154,15 +155,20 @@ pub(super) fn local(
     args: &Args,
     resources: &[String],
     field: &str,
-    format: &Format,
     change: &dyn Fn(&Labels) -> Result<(Labels, &'static str), Fault>,
 ) -> Flow<i32> {
+    if resources.is_empty() && args.all("filename").is_empty() {
+        let name = if field == "labels" { "pod" } else { "rsrc" };
+        let text = format!("one or more files must be specified as -f {name}.yaml or --filename={name}.json");
+        return Err(kc.fail(text));
+    }
+    let format = Format::of(kc, args, false)?;
     for mut manifest in common::local(kc, args, resources)? {
         let there = manifest.value["metadata"].get(field).cloned().unwrap_or_default();
         let before: Labels = serde_json::from_value(there).unwrap_or_default();
         let (after, done) = common::or_stop(kc, change(&before))?;
         manifest.value["metadata"][field] = json!(after);
-        common::say_local(kc, format, &manifest, done)?;
+        common::say_local(kc, &format, &manifest, done)?;
     }
     Ok(0)
 }

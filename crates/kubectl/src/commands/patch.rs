@@ -40,7 +40,7 @@ pub(super) const FLAGS: &[Flag] = &[
 ];
 
 pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
-    let (dry, format) = (DryRun::of(kc, args)?, Format::of(kc, args, false)?);
+    let dry = DryRun::of(kc, args)?;
     let (inline, file) = (args.text_or_empty("patch"), args.text_or_empty("patch-file"));
     if !inline.is_empty() && !file.is_empty() {
         return Err(kc.fail("cannot specify --patch and --patch-file together"));
@@ -48,6 +48,7 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     if inline.is_empty() && file.is_empty() {
         return Err(kc.fail("must specify --patch or --patch-file containing the contents of the patch"));
     }
+    let format = Format::of(kc, args, false)?;
     let name = args.text("type").filter(|t| !t.is_empty()).unwrap_or("strategic");
     let kind = match name.to_ascii_lowercase().as_str() {
         "json" => PatchKind::Json,

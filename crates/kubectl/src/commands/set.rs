@@ -129,11 +129,11 @@ where
             continue;
         }
         if dry == DryRun::Client || args.on("local") {
-            common::say(kc, &format, &after, done, dry)?;
+            common::say_typed(kc, &format, &after, done, dry)?;
             continue;
         }
         match common::patch(kc, &info.key, PatchKind::Strategic, patch, dry)? {
-            Ok(object) => common::say(kc, &format, &object, done, dry)?,
+            Ok(object) => common::say_typed(kc, &format, &object, done, dry)?,
             Err(status) => faults.push(Fault::Text(format!("{failed}{}", status.message))),
         }
     }
@@ -146,7 +146,7 @@ fn selected<'a>(spec: &'a mut PodSpec, pattern: &'a str) -> impl Iterator<Item =
 }
 
 /// Whether a name fits a pattern with `*` in it.
-fn fits(name: &str, pattern: &str) -> bool {
+pub(crate) fn fits(name: &str, pattern: &str) -> bool {
     let parts: Vec<&str> = pattern.split('*').collect();
     let [first, middle @ .., last] = parts.as_slice() else { return name == pattern };
     let Some(mut rest) = name.strip_prefix(first) else { return false };

@@ -25,7 +25,7 @@ pub(super) const FLAGS: &[Flag] = &[
 ];
 
 pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
-    let (dry, format) = (DryRun::of(kc, args)?, Format::of(kc, args, false)?);
+    let dry = DryRun::of(kc, args)?;
     let is_taint = |w: &String| w.contains(['=', ':']) || w.ends_with('-');
     let first = args.words.iter().position(is_taint).unwrap_or(args.words.len());
     let (words, taints) = args.words.split_at(first);
@@ -38,6 +38,7 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     if taints.is_empty() {
         return Err(kc.fail("at least one taint update is required"));
     }
+    let format = Format::of(kc, args, false)?;
     let (add, remove) = parse_all(taints).map_err(|why| kc.usage(&args.path, &why))?;
     let resolved = resources::resolve(kind);
     if common::or_stop(kc, resolved)? != Kind::Node {

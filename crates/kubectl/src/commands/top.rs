@@ -13,7 +13,6 @@ use serde_json::{Value, json};
 
 pub(super) const FLAGS: &[Flag] = &[
     super::common::SELECTOR,
-    super::common::OUTPUT,
     flag("field-selector", Takes::Text),
     flag("sort-by", Takes::Text),
     flag("no-headers", Takes::Bool),
@@ -49,6 +48,10 @@ fn items(value: &Value) -> Vec<Value> {
 
 /// What is measured; refused in kubectl's words where nothing measures.
 fn measured(kc: &mut Kc<'_>, kind: Kind, args: &Args) -> Flow<Vec<Value>> {
+    if args.words.len() > 1 {
+        let what = if kind == Kind::POD_METRICS { "pod" } else { "node" };
+        return Err(kc.usage(&args.path, &format!("{what} [NAME | -l label]")));
+    }
     let selector = args.text_or_empty("selector");
     let sort = args.text_or_empty("sort-by");
     if !sort.is_empty() && sort != "cpu" && sort != "memory" {

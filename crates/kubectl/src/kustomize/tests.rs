@@ -190,5 +190,6 @@ fn what_is_not_understood_is_refused_by_its_name() {
         let why = built(&[("kustomization.yaml", text)], "").unwrap_err();
         assert!(why.starts_with(want), "{text}: {why}");
     }
-    assert!(built(&[], "nowhere").unwrap_err().starts_with("unable to find one of 'kustomization.yaml'"));
+    assert!(built(&[], ".").unwrap_err().starts_with("unable to find one of 'kustomization.yaml'"));
+    assert!(built(&[], "nowhere").unwrap_err().starts_with("must build at directory: not a valid directory"));
 }

@@ -12,10 +12,16 @@ const TRIES: u32 = 5;
 /// So often a line may ask for the same at most.
 const MOST: u32 = 100;
 
+/// The editor is empty, and no file was named.
+const NOTHING: &str = "there is no file of YAML in the editor: write one, or name one with -f FILE";
+
 /// `order -f FILE [--times N] [--retry]`: a command. Without an answer it cannot know whether it was carried out.
 pub(super) fn order(kc: &mut Kc<'_>, said: &Said) -> Flow<i32> {
     let retries = said.flags.contains_key("retry");
     let manifests = said.manifests(kc)?;
+    if manifests.is_empty() {
+        return Err(kc.fail(NOTHING));
+    }
     let mut code = 0;
     for _ in 0..said.number("times", 1).min(MOST) {
         for manifest in &manifests {
@@ -52,6 +58,9 @@ pub(super) fn order(kc: &mut Kc<'_>, said: &Said) -> Flow<i32> {
 pub(super) fn declare(kc: &mut Kc<'_>, said: &Said) -> Flow<i32> {
     kc.field_manager = Some("declare".into());
     let manifests = said.manifests(kc)?;
+    if manifests.is_empty() {
+        return Err(kc.fail(NOTHING));
+    }
     let mut last: Vec<String> = vec![String::new(); manifests.len()];
     let every = said.span("every");
     let mut code = 0;

@@ -10,7 +10,7 @@ use crate::{
     args::Args,
     kc::{Flow, Kc},
 };
-use kubestep_model::{Kind, Look, Named, Object, Several, to_json, yaml};
+use kubestep_model::{Kind, Look, Named, Object, Several, schema, to_json, yaml};
 use serde_json::{Value, json};
 
 /// A form of output.
@@ -150,6 +150,16 @@ impl Format {
             }
             Err(why) => Err(kc.fail(why)),
         }
+    }
+
+    /// Prints an object that kubectl holds as a struct: its JSON has the fields in the struct's order.
+    pub fn print_typed(&self, kc: &mut Kc<'_>, kind: Kind, value: &Value) -> Flow<()> {
+        if *self != Format::Json {
+            return self.print(kc, value, true);
+        }
+        let text = schema::text(&kind.api_version(), kind.name(), value);
+        kc.out(json::spread(&text, "    "));
+        Ok(())
     }
 
     /// Prints several objects as one list.

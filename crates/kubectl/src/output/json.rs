@@ -25,6 +25,52 @@ pub fn pretty_with(value: &dyn Look, indent: &str) -> String {
     writer.out
 }
 
+/// A text of JSON that stands on one line, spread over lines; its fields stay in their order.
+pub fn spread(text: &str, indent: &str) -> String {
+    let mut out = String::with_capacity(text.len() * 2);
+    let (mut depth, mut quoted) = (0, false);
+    let line = |out: &mut String, depth: usize| {
+        out.push('\n');
+        out.extend(std::iter::repeat_n(indent, depth));
+    };
+    let mut signs = text.chars().peekable();
+    while let Some(sign) = signs.next() {
+        match sign {
+            '\\' if quoted => {
+                out.push(sign);
+                out.extend(signs.next());
+            }
+            '"' => {
+                quoted = !quoted;
+                out.push(sign);
+            }
+            _ if quoted => out.push(sign),
+            '{' | '[' => {
+                out.push(sign);
+                if let Some(end) = signs.next_if(|next| matches!(next, '}' | ']')) {
+                    out.push(end);
+                } else {
+                    depth += 1;
+                    line(&mut out, depth);
+                }
+            }
+            '}' | ']' => {
+                depth = depth.saturating_sub(1);
+                line(&mut out, depth);
+                out.push(sign);
+            }
+            ',' => {
+                out.push(sign);
+                line(&mut out, depth);
+            }
+            ':' => out.push_str(": "),
+            _ => out.push(sign),
+        }
+    }
+    out.push('\n');
+    out
+}
+
 struct Writer<'a> {
     out: String,
     indent: &'a str,
@@ -84,6 +130,13 @@ impl Writer<'_> {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
+
+    #[test]
+    fn spreads_what_stands_on_one_line() {
+        let text = r#"{"b":[1,{}],"a":"x:{\"\\","c":[],"d":{"e":null}}"#;
+        let want = "{\n  \"b\": [\n    1,\n    {}\n  ],\n  \"a\": \"x:{\\\"\\\\\",\n  \"c\": [],\n  \"d\": {\n    \"e\": null\n  }\n}\n";
+        assert_eq!(super::spread(text, "  "), want);
+    }
 
     #[test]
     fn indents_as_go() {

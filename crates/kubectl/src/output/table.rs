@@ -241,11 +241,23 @@ fn span(
     let (skip, means) = match column {
         None if named => (0, Some(Sense::Object(namespace(object)))),
         None => (0, None),
+        Some("Object") if kind == Kind::Event => {
+            (cell.find('/').map_or(0, |at| at + 1), involved(object).map(Sense::Object))
+        }
         Some("Name") => (cell.rfind('/').map_or(0, |at| at + 1), Some(Sense::Object(object.key()))),
         Some(column) => (0, state(kind, column, cell)),
     };
     let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
     Some(Span { start: number(place + skip), end: number(place + cell.len()), means: means? })
+}
+
+/// What an event is about.
+fn involved(event: &Object) -> Option<Key> {
+    let Object::Event(event) = event else { return None };
+    let about = &event.involved_object;
+    let kind = crate::resources::resolve(&about.kind).ok()?;
+    let namespace = if kind.namespaced() { event.metadata.namespace.clone() } else { "".into() };
+    Some(Key::new(kind, namespace, &*about.name))
 }
 
 /// The namespace that an object is in.

@@ -18,7 +18,9 @@ pub(super) fn expanded(kc: &mut Kc<'_>, env: &mut Env, stage: &Stage) -> Flow<Re
         let (mut word, mut from) = (None::<String>, 0);
         let mut holes = stage.holes.iter().filter(|h| h.word == at).peekable();
         if holes.peek().is_none() {
-            out.push(text.clone());
+            let found = if stage.globs.contains(&at) { files(kc, text) } else { vec![] };
+            // A pattern that fits nothing stands for itself.
+            out.extend(if found.is_empty() { vec![text.clone()] } else { found });
             continue;
         }
         for hole in holes {
@@ -54,6 +56,12 @@ pub(super) fn expanded(kc: &mut Kc<'_>, env: &mut Env, stage: &Stage) -> Flow<Re
         out.extend(word);
     }
     Ok(Ok(out))
+}
+
+/// The names of the editor's files that fit a pattern.
+fn files(kc: &Kc<'_>, pattern: &str) -> Vec<String> {
+    let fits = |name: &&str| !name.contains('/') && crate::commands::fits(name, pattern);
+    kc.files().map(|(name, _)| name).filter(fits).map(str::to_owned).collect()
 }
 
 fn filling(kc: &mut Kc<'_>, env: &mut Env, fills: &Fills) -> Flow<Result<String, String>> {

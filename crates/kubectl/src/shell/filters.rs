@@ -30,6 +30,57 @@ pub(crate) fn run(words: &[String], text: &str) -> Option<Filtered> {
     })
 }
 
+/// A filter's words without the names of files, and these names; None if it is no filter.
+pub(super) fn files(words: &[String]) -> Option<(Vec<String>, Vec<String>)> {
+    let (program, args) = words.split_first()?;
+    let with_value = match program.as_str() {
+        "grep" | "egrep" => "eABC",
+        "head" | "tail" => "nc",
+        "sort" => "kt",
+        "cut" => "dfc",
+        "wc" | "uniq" => "",
+        _ => return None,
+    };
+    let mut pattern = with_value.contains('e') && !args.iter().any(|w| w.starts_with('-') && w.contains('e'));
+    let (mut own, mut files) = (vec![program.clone()], vec![]);
+    let mut args = args.iter();
+    while let Some(word) = args.next() {
+        match word.strip_prefix('-').filter(|letters| !letters.is_empty()) {
+            Some(letters) => {
+                own.push(word.clone());
+                let takes = letters.find(|letter| with_value.contains(letter));
+                if takes.is_some_and(|at| at + 1 == letters.len()) {
+                    own.extend(args.next().cloned());
+                }
+            }
+            None if std::mem::take(&mut pattern) => own.push(word.clone()),
+            None => files.push(word.clone()),
+        }
+    }
+    Some((own, files))
+}
+
+/// Why a filter cannot read a file, in its own words, and its exit code.
+pub(super) fn unreadable(program: &str, name: &str) -> (String, i32) {
+    const WHY: &str = "No such file or directory";
+    match program {
+        "head" | "tail" => (format!("{program}: cannot open '{name}' for reading: {WHY}\n"), 1),
+        "sort" => (format!("sort: cannot read: {name}: {WHY}\n"), 2),
+        "grep" | "egrep" => (format!("grep: {name}: {WHY}\n"), 2),
+        _ => (format!("{program}: {name}: {WHY}\n"), 1),
+    }
+}
+
+/// What a filter says of one of several files, or of the one.
+pub(super) fn of_file(program: &str, name: &str, several: bool, text: String) -> String {
+    match program {
+        "wc" => text.lines().map(|line| format!("{line} {name}\n")).collect(),
+        "grep" | "egrep" if several => text.lines().map(|line| format!("{name}:{line}\n")).collect(),
+        "head" | "tail" if several => format!("==> {name} <==\n{text}"),
+        _ => text,
+    }
+}
+
 /// Letters of flags, the values of those in `with_value`, and what is no flag.
 struct Flags {
     letters: Vec<char>,

@@ -24,6 +24,10 @@ pub(super) struct Stage {
     pub(super) input: Option<Input>,
     /// What is done for each of the words.
     pub(super) each: Option<Each>,
+    /// The words, by their place, in which `*` stands without quotes: patterns of files' names.
+    pub(super) globs: Vec<usize>,
+    /// What goes to standard error is handed on, too: `2>&1`.
+    pub(super) both: bool,
 }
 
 impl Stage {
@@ -38,6 +42,9 @@ impl Stage {
 
     fn put(&mut self, word: Word) {
         let at = self.words.len();
+        if word.plain().is_some_and(|text| text.contains('*') && !text.contains('=')) {
+            self.globs.push(at);
+        }
         let hole = |(place, quoted, fills)| Hole { word: at, place, quoted, fills };
         self.holes.extend(word.holes.into_iter().map(hole));
         self.words.push(word.text);
@@ -210,8 +217,8 @@ impl Reader {
                 Some(Token::Word(file)) => stage.input = Some(Input::File(file.text)),
                 _ => return Err(unexpected("newline")),
             },
-            // Both streams come to one place in a terminal.
-            "2>&1" => {}
+            // Both streams come to one place in a terminal, but only one into a pipe.
+            "2>&1" => stage.both = true,
             "&" => return Err(not_done("running in the background")),
             _ => return Err(not_done("writing to files")),
         }

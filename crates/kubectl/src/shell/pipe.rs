@@ -84,7 +84,7 @@ pub(super) fn pipe(kc: &mut Kc<'_>, env: &mut Env, stages: &[Stage]) -> Flow<i32
             return Ok(1);
         }
         if !last {
-            let printed = kc.take(mark);
+            let printed = if stage.both { kc.take_both(mark) } else { kc.take(mark) };
             if docs::waits(&printed) {
                 kc.out(docs::piped(&all[at + 1..], &printed));
                 return Ok(0);

@@ -80,6 +80,10 @@ pub(super) fn program(kc: &mut Kc<'_>, env: &mut Env, words: &[String], input: O
             1,
         ),
         "false" => Ok(1),
+        "help" if args.first().is_some_and(|a| machines::agent_of(a).is_some()) => {
+            kc.out(machines::help(&args[0]));
+            Ok(0)
+        }
         "help" => {
             kc.out("This terminal knows kubectl (k), cat, cut, echo, exit, grep, head, ls, seq, sleep, sort, tail, uniq, watch and wc, pipes between them, <<EOF, ;, && and ||, $(…), NAME=… and $NAME within a line, for NAME in …; do …; done; and four clients of Kubestep's own: order, declare, statefile and gitops.\nThe word kubectl may be left out. kubectl help lists its commands; kubectl help COMMAND tells of one.\n");
             Ok(0)
@@ -87,6 +91,10 @@ pub(super) fn program(kc: &mut Kc<'_>, env: &mut Env, words: &[String], input: O
         name if ABSENT.contains(&name) => said(kc, &format!("{name}: Kubestep does not do this\n"), 127),
         // A command of kubectl without `kubectl` before it is understood.
         name if commands::is_command(name) && input.is_none() => kubectl(kc, words, None),
+        name if input.is_none() && filters::files(words).is_some_and(|(_, files)| !files.is_empty()) => {
+            let (own, files) = filters::files(words).unwrap_or_default();
+            filtered(kc, name, &own, &files)
+        }
         name => match filters::run(words, &input.unwrap_or_default()) {
             Some(Ok((text, code))) => {
                 kc.out(text);
@@ -101,6 +109,32 @@ pub(super) fn program(kc: &mut Kc<'_>, env: &mut Env, words: &[String], input: O
             }
         },
     }
+}
+
+/// What a filter makes of files, one after the other.
+fn filtered(kc: &mut Kc<'_>, program: &str, own: &[String], files: &[String]) -> Flow<i32> {
+    let (mut code, mut failed) = (1, 0);
+    for (at, name) in files.iter().enumerate() {
+        let Some(text) = kc.file(name) else {
+            let (why, with) = filters::unreadable(program, name);
+            kc.err(why);
+            failed = with;
+            continue;
+        };
+        match filters::run(own, text) {
+            Some(Ok((text, ended))) => {
+                code = code.min(ended);
+                let several = files.len() > 1;
+                if at > 0 && several && matches!(program, "head" | "tail") {
+                    kc.out("\n");
+                }
+                kc.out(filters::of_file(program, name, several, text));
+            }
+            Some(Err((why, code))) => return said(kc, &why, code),
+            None => return Ok(127),
+        }
+    }
+    Ok(if failed == 0 { code } else { failed })
 }
 
 fn seq(kc: &mut Kc<'_>, env: &mut Env, args: &[String]) -> Flow<i32> {

@@ -121,6 +121,10 @@ impl Shell {
     /// Goes on from its place to the end of the line or to what it waits for. `mark` is then the last place that needs
     /// nothing of what was told before.
     fn go(&self, kc: &mut Kc<'_>, script: &[Pipeline], mark: &mut Option<Mark>) -> Flow<i32> {
+        // A comment, or nothing at all.
+        if script.is_empty() {
+            return Ok(0);
+        }
         let (mut place, mut inside) = (self.place.clone(), self.inside.clone());
         while let Some(block) = place.blocks.last() {
             let Some(next) = commands(script, &place.blocks).get(block.at).filter(|_| !place.env.left) else {

@@ -105,7 +105,7 @@ pub(in crate::commands) fn try_make(
             let name = value.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
             common::said(kc, &kubestep_model::Key::new(kind, namespace, name), words.done, dry);
         }
-        format.print(kc, &value, true)?;
+        format.print_typed(kc, kind, &value)?;
         return Ok(Ok(()));
     }
     let verb = Verb::Create { kind, namespace, body: Body::Json(Arc::new(value)) };
@@ -115,7 +115,7 @@ pub(in crate::commands) fn try_make(
             failed => Fault::Text(format!("{failed}{}", status.message)),
         });
     match made {
-        Ok(object) => Ok(Ok(common::say(kc, &format, &object, words.done, dry)?)),
+        Ok(object) => Ok(Ok(common::say_typed(kc, &format, &object, words.done, dry)?)),
         Err(fault) => Ok(Err(fault)),
     }
 }

@@ -103,10 +103,13 @@ fn verbs(args: &Args) -> Vec<String> {
     if all.iter().any(|v| v == "*") { vec!["*".to_owned()] } else { once(all) }
 }
 
-fn check(kc: &mut Kc<'_>, verbs: &[String], targets: &[Target]) -> Flow<()> {
+fn warn_of(kc: &mut Kc<'_>, verbs: &[String]) {
     for verb in verbs.iter().filter(|v| !VERBS.contains(&v.as_str())) {
         kc.err(format!("Warning: '{verb}' is not a standard resource verb\n"));
     }
+}
+
+fn check(kc: &mut Kc<'_>, verbs: &[String], targets: &[Target]) -> Flow<()> {
     for target in targets {
         if target.resource.is_empty() {
             return Err(kc.fail("resource must be specified if apiGroup/subresource specified"));
@@ -158,6 +161,7 @@ pub(super) fn role(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     if verbs.is_empty() {
         return Err(kc.fail("at least one verb must be specified"));
     }
+    warn_of(kc, &verbs);
     if targets.is_empty() {
         return Err(kc.fail("at least one resource must be specified"));
     }
@@ -190,6 +194,7 @@ pub(super) fn cluster_role(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
         return Err(kc.fail("one of resource or nonResourceURL must be specified"));
     }
     if !targets.is_empty() {
+        warn_of(kc, &verbs);
         check(kc, &verbs, &targets)?;
     }
     if !urls.is_empty()
@@ -221,7 +226,7 @@ fn aggregated(kc: &mut Kc<'_>, args: &Args, name: String) -> Flow<i32> {
         let Some((key, value)) = pair.split_once('=') else {
             let given = kubestep_model::text::go::quote(&args.all("aggregation-rule").join(","));
             return Err(kc.fail(format!(
-                "invalid argument {given} for \"--aggregation-rule\" flag: {pair} must be formatted as key=value\nSee 'kubectl create clusterrole --help' for usage."
+                "invalid argument {given} for \"--aggregation-rule\" flag: malformed pair, expect string=string\nSee 'kubectl create clusterrole --help' for usage."
             )));
         };
         labels.insert(key.to_owned(), json!(value));

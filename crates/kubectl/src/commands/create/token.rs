@@ -34,6 +34,11 @@ pub(super) fn run(kc: &mut Kc<'_>, args: &Args) -> Flow<i32> {
     if duration.is_some_and(|d| d.subsec_nanos() != 0) {
         return Err(kc.fail("--duration cannot be expressed in units less than seconds"));
     }
+    if let Some(sign) = ['/', '%'].into_iter().find(|sign| name.contains(*sign)) {
+        let text =
+            format!("failed to create token: invalid resource name {name:?}: [may not contain '{sign}']");
+        return Err(kc.fail(text));
+    }
     let account = Key::new(Kind::ServiceAccount, kc.namespace.clone(), name);
     let wrong = match duration {
         Some(d) if d < SHORTEST => Some((d, "may not specify a duration less than 10 minutes")),
