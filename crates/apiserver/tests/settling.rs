@@ -39,7 +39,7 @@ fn a_creation_waits_for_two_seconds_and_nothing_else_does() {
     assert!(!waits_for_definition(&Store::new(), &made, now), "nobody has defined it");
     let who = Actor::new("kubectl", "kubernetes-admin");
     let outcome = serve(
-        &Store::new(),
+        Store::new(),
         &create(DEFINITION, definition),
         &who,
         now,
