@@ -163,6 +163,7 @@ fn a_loop(id: u32, who: Who, name: &str, watches: &str, did: (u64, &str), waits:
         did: Some((at(did.0), did.1.into())),
         waits,
         asks: None,
+        fault: String::new(),
         copies: 1,
     }
 }
@@ -434,7 +435,7 @@ fn faults() -> Vec<Arc<FaultItem>> {
     let all = [
         ("stop", "Stop the deployment controller", ""),
         ("crash", "Crash it after its next write", ""),
-        ("hold", "Hold the watch of the scheduler", "its cache stays at revision 431"),
+        ("hold", "Hold the watch of the scheduler", "its cache stays as it is"),
     ];
     let item = |(i, (key, name, note)): (usize, (&str, &str, &str))| {
         Arc::new(FaultItem {
@@ -444,6 +445,7 @@ fn faults() -> Vec<Arc<FaultItem>> {
             note: note.into(),
             group: "Controllers".into(),
             on: false,
+            rare: false,
         })
     };
     all.into_iter().enumerate().map(item).collect()

@@ -122,7 +122,9 @@ impl World {
             Act::Run { terminal, program, exclusive } => {
                 let line = program.line();
                 let id = self.start_client(program, terminal);
-                self.exclusive = exclusive.then_some(id);
+                // On a slow network the cluster goes on meanwhile.
+                let alone = exclusive && self.faults.programs_slow.is_zero();
+                self.exclusive = alone.then_some(id);
                 line
             }
             Act::Interrupt { terminal } => {

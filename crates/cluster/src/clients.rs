@@ -140,6 +140,7 @@ impl World {
             .collect();
         for id in ids {
             let at = self.now + Latencies::draw(self.latencies.delivery, &mut self.dice, "delivery");
+            let at = at + self.faults.programs_slow;
             self.due.put(Step::Client(id), at);
         }
     }
@@ -229,6 +230,7 @@ impl World {
             }
             ClientAsk::Logs { .. } | ClientAsk::Exec { .. } => {
                 let at = self.now + Latencies::draw(self.latencies.request, &mut self.dice, "request");
+                let at = at + self.faults.programs_slow;
                 self.due.put_exactly(Step::Client(id), at);
             }
             ClientAsk::Watch { until, .. } => {
@@ -240,6 +242,7 @@ impl World {
                     .is_some_and(|a| !self.events_for(&a).is_empty());
                 if some {
                     let at = self.now + Latencies::draw(self.latencies.delivery, &mut self.dice, "delivery");
+                    let at = at + self.faults.programs_slow;
                     self.due.put_exactly(Step::Client(id), at);
                 } else if let Some(until) = until {
                     self.due.put_exactly(Step::Client(id), until.max(self.now));

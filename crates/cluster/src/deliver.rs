@@ -71,7 +71,7 @@ impl World {
             ProcessId::Kubelet(_) if kind == Kind::Pod => self.latencies.node,
             _ => self.latencies.delivery,
         };
-        let at = self.now + Latencies::draw(row, &mut self.dice, "delivery") + self.faults.extra(Some(id));
+        let at = self.now + Latencies::draw(row, &mut self.dice, "delivery") + self.faults.late(id, kind);
         let first = self.with_process(id, |p| {
             let inbox = p.inbox.entry(kind).or_default();
             let at = inbox.back().map_or(at, |a| a.at.max(at));

@@ -1,11 +1,14 @@
-//! Faults by the names that the page's menu and lessons use: `stop:replicaset`, `hold:manager:pods`, `crash:scheduler`.
+//! Faults by the names that the page's menu and lessons use: `stop:replicaset`, `hold:manager:pods`,
+//! `delay:scheduler:nodes:5000`, `crash:scheduler`.
 
-use kubestep_cluster::{Act, FaultAct, Mood, ProcessId, Trouble, loops::ALL};
+use kubestep_cluster::{Act, FaultAct, Mood, NodeAct, ProcessId, Trouble, loops::ALL};
 use kubestep_model::Kind;
 use std::time::Duration;
 
 /// The name of a person's programs, in faults of requests.
 const PROGRAMS: &str = "programs";
+/// Nothing is made later than by an hour.
+const MOST_MILLIS: u64 = 3_600_000;
 
 /// The act that switches a fault on or off: what, of whom, and how much or of which kind.
 pub fn fault(id: &str, on: bool) -> Act {
@@ -13,7 +16,15 @@ pub fn fault(id: &str, on: bool) -> Act {
     let (what, who, kind) =
         (parts.next().unwrap_or(""), parts.next().unwrap_or(""), parts.next().unwrap_or(""));
     let process = process_named(who);
-    let resource = || Kind::all().find(|k| k.resource() == kind).unwrap_or(Kind::Pod);
+    let (named, much) = kind.split_once(':').unwrap_or((kind, ""));
+    let resource = || Kind::all().find(|k| k.resource() == named).unwrap_or(Kind::Pod);
+    let millis = |text: &str, default: u64| {
+        Duration::from_millis(if on {
+            text.parse::<u64>().map_or(default, |n| n.min(MOST_MILLIS))
+        } else {
+            0
+        })
+    };
     let number = |default: u32| kind.parse().unwrap_or(default);
     let requests = |trouble| match who {
         PROGRAMS => FaultAct::Programs { trouble, next: if on { number(1) } else { 0 } },
@@ -22,6 +33,10 @@ pub fn fault(id: &str, on: bool) -> Act {
     let act = match what {
         "hold" => FaultAct::Hold { process, kind: resource(), held: on },
         "lose" => FaultAct::Lose { process, kind: resource(), lost: on },
+        "delay" if who == PROGRAMS => FaultAct::SlowPrograms { by: millis(kind, 2000) },
+        "delay" => FaultAct::Delay { process, kind: resource(), by: millis(much, 5000) },
+        "power" if on => return Act::Node(NodeAct::Crash(who.into())),
+        "power" => return Act::Node(NodeAct::Start(who.into())),
         "stop" => FaultAct::Stop { controller: who.into(), stopped: on },
         "crash-after" => FaultAct::CrashAfter { process, writes: if on { number(1) } else { 0 } },
         "drop" => requests(Trouble::Dropped),
@@ -52,7 +67,7 @@ pub fn fault(id: &str, on: bool) -> Act {
 }
 
 /// Faults that name a process, and perhaps a number.
-const OF_PROCESSES: [&str; 11] = [
+const OF_PROCESSES: [&str; 12] = [
     "crash",
     "crash-after",
     "drop",
@@ -64,6 +79,7 @@ const OF_PROCESSES: [&str; 11] = [
     "deaf",
     "stale",
     "second",
+    "power",
 ];
 
 /// Whether there is such a fault. Errors: what is wrong with the name.
@@ -76,11 +92,17 @@ pub fn known(id: &str) -> Result<(), String> {
         "stop" if ALL.iter().any(|c| c.name() == who) => Ok(()),
         "stop" => Err(format!("there is no loop {who}: {}", loops())),
         "hold" | "lose" if Kind::all().any(|k| k.resource() == kind) => Ok(()),
+        "delay" if who == PROGRAMS => Ok(()),
+        "delay" => {
+            let (resource, _) = kind.split_once(':').unwrap_or((kind, ""));
+            let there = Kind::all().any(|k| k.resource() == resource);
+            if there { Ok(()) } else { Err(format!("there is no resource {resource}")) }
+        }
         "hold" | "lose" => Err(format!("there is no resource {kind}")),
         "api" | "registry" | "jump" | "history" => Ok(()),
         _ if OF_PROCESSES.contains(&what) && !who.is_empty() => Ok(()),
         _ => Err(format!(
-            "{id} is no fault: stop:LOOP, hold:PROCESS:RESOURCE, crash:PROCESS, crash-after:PROCESS:N, and others"
+            "{id} is no fault: stop:LOOP, hold:PROCESS:RESOURCE, delay:PROCESS:RESOURCE:MILLISECONDS, crash:PROCESS, crash-after:PROCESS:N, and others"
         )),
     }
 }

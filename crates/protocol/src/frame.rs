@@ -126,10 +126,12 @@ pub struct FaultItem {
     pub key: String,
     /// "Hold the watch of the scheduler".
     pub name: String,
-    /// "its cache stays at revision 431".
+    /// "its cache stays as it is".
     pub note: String,
     /// Which part of the cluster it troubles: entries of a group follow each other.
     pub group: String,
     /// It is on.
     pub on: bool,
+    /// It is shown to those who search for it: nothing that it would trouble is there.
+    pub rare: bool,
 }

@@ -59,6 +59,8 @@ pub struct Loop {
     pub waits: Rich,
     /// The request it is about to send, or has sent: "PATCH event, ×47".
     pub asks: Option<Ask>,
+    /// The fault that stops it, or that it starts again from; empty where there is none.
+    pub fault: String,
     /// How many copies of it run; 1 as usual.
     pub copies: u8,
 }

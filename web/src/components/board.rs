@@ -252,6 +252,11 @@ fn node_menu(node: &Node) -> Html {
         } else {
             Entry::of("Stop", "its kubelet goes silent; noticed after 50s", act(NodeAct::Stop(name())))
         },
+        Entry::of(
+            "Cut the power",
+            "its containers are gone, and nobody was told",
+            Msg::Act(Command::Fault { id: format!("power:{}", node.name), on: true }),
+        ),
         Entry::of("Remove", "stops it and deletes its Node object", act(NodeAct::Remove(name()))),
     ];
     let pods = if node.pods == 1 { t("1 pod").to_string() } else { tf!("{} pods", node.pods) };

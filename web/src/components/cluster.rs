@@ -97,10 +97,19 @@ fn fault_menu(state: &State) -> Html {
         Entry {
             on: Some(f.on),
             group: f.group.clone().into(),
+            rare: f.rare,
             ..Entry::of(f.name.clone(), f.note.clone(), Msg::Act(act))
         }
     };
     let mut entries: Vec<Entry> = frame.faults.iter().map(|f| entry(f)).collect();
+    // A node that came later stands with the others.
+    let mut groups: Vec<AttrValue> = vec![];
+    for entry in &entries {
+        if !groups.contains(&entry.group) {
+            groups.push(entry.group.clone());
+        }
+    }
+    entries.sort_by_key(|e| groups.iter().position(|g| *g == e.group));
     let what_if = frame.head.what_if;
     entries.push(Entry {
         on: Some(what_if),

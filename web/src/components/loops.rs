@@ -129,6 +129,7 @@ fn one(l: &Loop, frame: &Frame, send: &Send) -> Html {
                 <span class="who" data-who={who_key(l.who)}>{ who(l.who) }{ws(&l.name)}</span>
                 <small>{l.detail.clone()}{copies}</small>
                 <span class="state">
+                    { for switch(l, send) }
                     if l.stuck { <span data-voice="teacher">{w("stuck")}</span><span data-voice="silent-teacher">{words}</span> } else { {words} }
                 </span>
             </header>
@@ -144,6 +145,17 @@ fn one(l: &Loop, frame: &Frame, send: &Send) -> Html {
             }) }
         </article>
     }
+}
+
+/// The same fault as in the menu.
+fn switch(l: &Loop, send: &Send) -> Option<Html> {
+    let off = matches!(l.state, LoopState::Stopped | LoopState::Crashed);
+    let words = if off { "Start" } else { "Stop" };
+    let act = Command::Fault { id: l.fault.clone(), on: !off };
+    let name = format!("{}: {} {}", t(words), said(&l.name), l.detail);
+    (!l.fault.is_empty()).then(|| {
+        html! { <button class="btn btn-s btn-bare" aria-label={name.trim().to_string()} onclick={on(send, Msg::Act(act))}>{w(words)}</button> }
+    })
 }
 
 fn cache(l: &Loop, revision: u64) -> Html {

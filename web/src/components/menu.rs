@@ -7,7 +7,7 @@ use yew::prelude::*;
 use crate::browser;
 use crate::state::Msg;
 use crate::store::{Send, on, use_send};
-use crate::words::{lower, said, t, w, ws};
+use crate::words::{lower, said, t, w, wf, ws};
 
 /// One entry.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -24,6 +24,8 @@ pub(crate) struct Entry {
     pub(crate) on: Option<bool>,
     /// Entries of one group follow each other under its name.
     pub(crate) group: AttrValue,
+    /// Only those who search find it.
+    pub(crate) rare: bool,
     /// What it says.
     pub(crate) msg: Option<Msg>,
 }
@@ -62,6 +64,7 @@ pub(crate) fn Menu(props: &Props) -> Html {
     let wanted = use_state_eq(String::new);
     let found: Vec<&Entry> = props.entries.iter().filter(|e| is_found(e, &wanted)).collect();
     let none = found.is_empty();
+    let hidden = if wanted.is_empty() { props.entries.len() - found.len() } else { 0 };
     let (menu, search) = if props.search { (None, Some(id)) } else { (Some(id), None) };
     html! {
         <div class="breakmenu floats" onkeydown={walk(&send)}>
@@ -70,6 +73,7 @@ pub(crate) fn Menu(props: &Props) -> Html {
             <div role={(!none || !props.search).then_some("menu")} aria-label={(!none || !props.search).then(|| said(&props.name))} id={menu} tabindex="-1">
                 { for grouped(&found).into_iter().map(|(name, from, list)| group(name, from, list, &send)) }
             </div>
+            if hidden > 0 { <p class="label menu-none">{wf!("{} more are found by their words", hidden)}</p> }
             if none && props.search { <p class="label menu-none" role="status">{w("Nothing here is called so.")}</p> }
             { props.children.clone() }
         </div>
@@ -78,6 +82,9 @@ pub(crate) fn Menu(props: &Props) -> Html {
 
 /// Every word that was typed stands somewhere in the entry.
 fn is_found(entry: &Entry, wanted: &str) -> bool {
+    if entry.rare && wanted.trim().is_empty() {
+        return false;
+    }
     let text = [&entry.name, &entry.note, &*entry.group].map(|w| lower(&said(w))).join(" ");
     lower(wanted).split_whitespace().all(|word| text.contains(word))
 }
@@ -194,10 +201,17 @@ mod tests {
             entry("Nodes", "Slow node-1 down"),
             entry("Nodes", "node-1 is told nothing"),
             entry("", "What if"),
+            Entry { rare: true, ..entry("", "rarely asked") },
         ];
         let found = |words: &str| all.iter().filter(|e| is_found(e, words)).count();
         assert_eq!(
-            (found(""), found("slow NODE"), found("node nothing"), found("nodes"), found("x")),
+            (
+                found("") + found("rarely") - 1,
+                found("slow NODE"),
+                found("node nothing"),
+                found("nodes"),
+                found("x")
+            ),
             (3, 1, 1, 2, 0)
         );
         let groups: Vec<(String, usize, usize)> = grouped(&all.iter().collect::<Vec<_>>())

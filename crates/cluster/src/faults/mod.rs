@@ -10,10 +10,10 @@ use crate::{Asker, Brain, Health, Mood, ProcessId, Step, World};
 use kubestep_controllers::ALL;
 use kubestep_model::Kind;
 use kubestep_model::tree::{OrdMap, OrdSet};
-use std::{sync::Arc, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
 /// Faults that are in force.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Faults {
     /// Watches that deliver nothing for now.
     pub held: OrdSet<(ProcessId, Kind)>,
@@ -39,6 +39,36 @@ pub struct Faults {
     pub deaf: OrdSet<ProcessId>,
     /// The API server answers nobody.
     pub api_away: bool,
+    /// Watches whose events arrive so much later.
+    pub delayed: OrdMap<(ProcessId, Kind), Duration>,
+    /// How much longer everything takes that a person's programs send or are told.
+    pub programs_slow: Duration,
+}
+
+/// Fingerprints are made of this: what came to it later stands in it only where it is in force.
+impl fmt::Debug for Faults {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut all = f.debug_struct("Faults");
+        all.field("held", &self.held)
+            .field("cut", &self.cut)
+            .field("forgets_writes", &self.forgets_writes)
+            .field("crash_after", &self.crash_after)
+            .field("requests", &self.requests)
+            .field("programs", &self.programs)
+            .field("slow", &self.slow)
+            .field("lost", &self.lost)
+            .field("too_old", &self.too_old)
+            .field("mute", &self.mute)
+            .field("deaf", &self.deaf)
+            .field("api_away", &self.api_away);
+        if !self.delayed.is_empty() {
+            all.field("delayed", &self.delayed);
+        }
+        if !self.programs_slow.is_zero() {
+            all.field("programs_slow", &self.programs_slow);
+        }
+        all.finish()
+    }
 }
 
 impl Faults {
@@ -56,7 +86,12 @@ impl Faults {
     }
     /// How much longer everything takes for a process.
     pub(crate) fn extra(&self, process: Option<&ProcessId>) -> Duration {
-        process.and_then(|p| self.slow.get(p)).copied().unwrap_or_default()
+        process.map_or(self.programs_slow, |p| self.slow.get(p).copied().unwrap_or_default())
+    }
+    /// How much later the events of a watch arrive.
+    pub(crate) fn late(&self, process: &ProcessId, kind: Kind) -> Duration {
+        let own = self.delayed.get(&(process.clone(), kind)).copied().unwrap_or_default();
+        own + self.extra(Some(process))
     }
     /// Whether no fault is in force that ends only when somebody ends it.
     pub fn is_none(&self) -> bool {
@@ -86,6 +121,10 @@ pub enum FaultAct {
     Slow { process: ProcessId, by: Duration },
     /// The events of a watch are lost, or its process lists again and reads on.
     Lose { process: ProcessId, kind: Kind, lost: bool },
+    /// Each event of a watch arrives so much later; nothing: as soon as ever.
+    Delay { process: ProcessId, kind: Kind, by: Duration },
+    /// Everything takes longer for a person's programs; nothing: as long as ever.
+    SlowPrograms { by: Duration },
     /// The requests of a process do not arrive, or do again.
     Mute { process: ProcessId, mute: bool },
     /// A process is told nothing, or everything again.
@@ -149,6 +188,8 @@ impl World {
             FaultAct::Programs { trouble, next } => self.trouble_programs(trouble, next),
             FaultAct::Slow { process, by } => self.slow_down(process, by),
             FaultAct::Lose { process, kind, lost } => self.lose_watch(process, kind, lost),
+            FaultAct::Delay { process, kind, by } => self.delay_watch(process, kind, by),
+            FaultAct::SlowPrograms { by } => self.slow_programs(by),
             FaultAct::Mute { process, mute } => self.mute(process, mute),
             FaultAct::Deafen { process, deaf } => self.deafen(process, deaf),
             FaultAct::CutHistory => self.cut_history(),

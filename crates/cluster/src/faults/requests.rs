@@ -99,6 +99,14 @@ impl World {
         text
     }
 
+    pub(super) fn slow_programs(&mut self, by: Duration) -> String {
+        self.faults.programs_slow = by;
+        match by.as_millis() {
+            0 => "You let your programs be as fast as ever.".into(),
+            ms => format!("You made everything take {ms} ms longer for your programs."),
+        }
+    }
+
     pub(super) fn mute(&mut self, process: ProcessId, mute: bool) -> String {
         if mute {
             let text = format!("You cut off what {process} sends.");

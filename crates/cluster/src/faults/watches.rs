@@ -5,7 +5,7 @@ use kubestep_apiserver::LogEntry;
 use kubestep_control::View;
 use kubestep_model::tree::Vector;
 use kubestep_model::{Kind, Revision};
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 impl World {
     pub(super) fn lose_watch(&mut self, process: ProcessId, kind: Kind, lost: bool) -> String {
@@ -18,6 +18,19 @@ impl World {
         self.faults.lost.remove(&(process.clone(), kind));
         self.list_again(&process, kind);
         format!("You let the watch of {process} for {} begin anew.", kind.resource())
+    }
+
+    /// What is under way already arrives when it would have: events keep their order.
+    pub(super) fn delay_watch(&mut self, process: ProcessId, kind: Kind, by: Duration) -> String {
+        let resource = kind.resource();
+        if by.is_zero() {
+            self.faults.delayed.remove(&(process.clone(), kind));
+            return format!("You let the watch of {process} for {resource} be as fast as ever.");
+        }
+        let text =
+            format!("What the watch of {process} for {resource} tells arrives {} ms later.", by.as_millis());
+        self.faults.delayed.insert((process, kind), by);
+        text
     }
 
     /// What nobody remembers cannot be told: watches that are behind list again when they go on.

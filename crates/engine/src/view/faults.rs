@@ -2,42 +2,39 @@
 
 use super::sorted;
 use crate::session::Session;
-use kubestep_cluster::{Health, Mood, ProcessId, Trouble, World, loops::ALL};
+use kubestep_cluster::{
+    Health, Mood, ProcessId, Trouble, World,
+    loops::{ALL, scheduler::WATCHES},
+};
 use kubestep_model::Kind;
 use kubestep_protocol::FaultItem;
 use std::sync::Arc;
 
-/// Watches that the menu offers to hold.
-const HELD: [(&str, ProcessId, Kind); 3] = [
-    ("scheduler", ProcessId::Scheduler, Kind::Pod),
-    ("manager", ProcessId::Manager, Kind::Pod),
-    ("manager", ProcessId::Manager, Kind::ReplicaSet),
-];
-/// Controllers that the menu offers to stop.
-const STOPPED: [&str; 4] = ["deployment", "replicaset", "endpointslice", "garbage-collector"];
-
-/// Processes whose requests and watches the menu offers to trouble.
-const TROUBLED: [(&str, ProcessId); 2] =
-    [("manager", ProcessId::Manager), ("scheduler", ProcessId::Scheduler)];
+/// Processes whose requests and watches the menu offers to trouble, with their groups.
+const TROUBLED: [(&str, &str, ProcessId); 2] =
+    [("Controller manager", "manager", ProcessId::Manager), ("Scheduler", "scheduler", ProcessId::Scheduler)];
 /// So many nodes have entries of their own.
-const MOST_NODES: usize = 6;
+const MOST_NODES: usize = 8;
+/// How much later the events of a watch arrive that the menu delays.
+const LATE: &str = "5000";
 
-/// One entry: its key, its name, what it does, whether it is in force.
-type Entry = (String, String, String, bool);
+/// One entry: its key, its name, what it does, whether it is in force; whether it is for those who search.
+type Entry = (String, String, String, bool, bool);
 /// The entries of one part of the cluster.
 type Group = (&'static str, Vec<Entry>);
 
 fn entry(key: String, name: String, note: &str, on: bool) -> Entry {
-    (key, name, note.into(), on)
+    (key, name, note.into(), on, false)
 }
 
-/// The entries.
+/// The entries. Loops and watches of kinds of which there is nothing are for those who search.
 pub(super) fn items(session: &mut Session) -> Vec<Arc<FaultItem>> {
     let world = session.world();
     let mut groups: Vec<Group> = vec![("Controllers", controllers(world))];
-    for (title, (who, process)) in ["Controller manager", "Scheduler"].into_iter().zip(&TROUBLED) {
-        let mut found = crashes(world, who, process);
+    for (title, who, process) in &TROUBLED {
+        let mut found = crashes(world, who, long(who), process);
         found.extend(requests(world, who, process));
+        found.extend(watches(world, who, &format!("the {}", long(who)), process));
         groups.push((title, found));
     }
     groups.push(("Your own network", programs(world)));
@@ -45,40 +42,40 @@ pub(super) fn items(session: &mut Session) -> Vec<Arc<FaultItem>> {
     groups.push(("API server, registry, clocks", surroundings(world)));
     let flat = groups.into_iter().flat_map(|(group, entries)| entries.into_iter().map(move |e| (group, e)));
     let rows = flat
-        .map(|(group, (key, name, note, on))| FaultItem {
+        .map(|(group, (key, name, note, on, rare))| FaultItem {
             id: session.ids.apart(&format!("fault:{key}")),
             key,
             name,
             note,
             group: group.into(),
             on,
+            rare: rare && !on,
         })
         .collect();
     sorted(rows, |r| r.id)
 }
 
+/// Whether there is something of a kind.
+fn is_there(world: &World, kind: Kind) -> bool {
+    world.store().list(kind, None).next().is_some()
+}
+
 fn controllers(world: &World) -> Vec<Entry> {
     let mut found = vec![];
-    for name in STOPPED.iter().filter(|n| ALL.iter().any(|c| c.name() == **n)) {
-        let on = world.loops().any(|(c, l)| c.name() == *name && l.stopped);
-        let text = format!("Stop the {}", crate::words::who::long(name));
-        found.push(entry(format!("stop:{name}"), text, "its notifications wait unread", on));
-    }
-    for (who, process, kind) in &HELD {
-        let on = world.faults().holds(process, *kind);
-        let seen = world.process(process).and_then(|p| p.seen.get(kind).copied()).unwrap_or(0);
-        let resource = kind.resource();
-        let text = format!("Hold the watch of the {} for {resource}", long(who));
-        found.push(entry(
-            format!("hold:{who}:{resource}"),
-            text,
-            &format!("its cache stays at revision {seen}"),
-            on,
-        ));
-        let on = world.faults().lost.contains(&(process.clone(), *kind));
-        let text = format!("Lose the watch of the {} for {resource}", long(who));
-        let note = "what happens meanwhile it learns from a list when this ends";
-        found.push(entry(format!("lose:{who}:{resource}"), text, note, on));
+    let mut names: Vec<String> = vec![];
+    for (controller, state) in world.loops() {
+        let name = controller.name();
+        let mut long = crate::words::who::long(name);
+        // Two loops of one name on the page are told apart by their own.
+        if names.contains(&long) {
+            long = format!("{long} ({name})");
+        }
+        let text = format!("Stop the {long}");
+        names.push(long);
+        let own = controller.watches().first().map(|w| w.kind);
+        let rare = !own.is_some_and(|kind| is_there(world, kind));
+        let row = entry(format!("stop:{name}"), text, "its notifications wait unread", state.stopped);
+        found.push(searched(row, rare));
     }
     let on = world.process(&ProcessId::SecondManager).is_some();
     let note = "two that do not know of each other, as without leader election";
@@ -86,25 +83,85 @@ fn controllers(world: &World) -> Vec<Entry> {
     found
 }
 
-fn crashes(world: &World, who: &str, process: &ProcessId) -> Vec<Entry> {
+/// What may become of each watch of a process: nothing comes, it is lost, it comes later.
+fn watches(world: &World, who: &str, name: &str, process: &ProcessId) -> Vec<Entry> {
+    let faults = world.faults();
+    let mut found = vec![];
+    for kind in watched(process) {
+        let (resource, watch) = (kind.resource(), (process.clone(), kind));
+        let rare = !is_there(world, kind);
+        let rows = [
+            (
+                entry(
+                    format!("hold:{who}:{resource}"),
+                    format!("Hold the watch of {name} for {resource}"),
+                    "its cache stays as it is",
+                    faults.held.contains(&watch),
+                ),
+                rare,
+            ),
+            (
+                entry(
+                    format!("lose:{who}:{resource}"),
+                    format!("Lose the watch of {name} for {resource}"),
+                    "what happens meanwhile it learns from a list when this ends",
+                    faults.lost.contains(&watch),
+                ),
+                rare,
+            ),
+            (
+                entry(
+                    format!("delay:{who}:{resource}:{LATE}"),
+                    format!("Delay the watch of {name} for {resource}"),
+                    "each event arrives five seconds later, in the same order",
+                    faults.delayed.contains_key(&watch),
+                ),
+                rare,
+            ),
+        ];
+        found.extend(rows.into_iter().map(|(row, rare)| searched(row, rare)));
+    }
+    found
+}
+
+/// The kinds that a process watches.
+fn watched(process: &ProcessId) -> Vec<Kind> {
+    match process {
+        ProcessId::Scheduler => WATCHES.to_vec(),
+        ProcessId::Kubelet(_) => vec![Kind::Pod, Kind::Node],
+        ProcessId::Manager | ProcessId::SecondManager => {
+            Kind::all().filter(|kind| ALL.iter().any(|c| c.hears(*kind))).collect()
+        }
+    }
+}
+
+fn searched(mut entry: Entry, rare: bool) -> Entry {
+    entry.4 = rare;
+    entry
+}
+
+fn crashes(world: &World, who: &str, name: &str, process: &ProcessId) -> Vec<Entry> {
     let down = world.process(process).is_some_and(|p| p.health == Health::Down);
-    let text = format!("Crash the {}", long(who));
+    let text = format!("Crash the {name}");
     let mut found =
         vec![entry(format!("crash:{who}"), text, "its memory is lost; off starts it again", down)];
     let left = world.faults().crash_after.get(process).copied();
-    for (writes, text) in [(1, "its next write"), (2, "two more writes"), (3, "three more writes")] {
-        let name = format!("Crash the {} after {text}", long(who));
+    let after =
+        ["its next write", "two more writes", "three more writes", "four more writes", "five more writes"];
+    for (writes, text) in (1..).zip(after) {
         let on = left == Some(writes);
-        found.push(entry(
-            format!("crash-after:{who}:{writes}"),
-            name,
-            "between two writes of one reconcile",
-            on,
-        ));
+        let key = format!("crash-after:{who}:{writes}");
+        let row =
+            entry(key, format!("Crash the {name} after {text}"), "between two writes of one reconcile", on);
+        found.push(searched(row, writes > 3));
     }
-    let text = format!("Restart the {} with an old state", long(who));
     let note = "fifty revisions behind; it catches up from there";
-    found.push(entry(format!("stale:{who}:50"), text, note, false));
+    found.push(entry(
+        format!("stale:{who}:50"),
+        format!("Restart the {name} with an old state"),
+        note,
+        false,
+    ));
     found
 }
 
@@ -150,7 +207,13 @@ fn requests(world: &World, who: &str, process: &ProcessId) -> Vec<Entry> {
 /// What may become of the next write of kubectl and the programs beside it.
 fn programs(world: &World) -> Vec<Entry> {
     let now = world.faults().programs.map(|(trouble, _)| trouble);
-    [
+    let slow = entry(
+        "delay:programs:2000".into(),
+        "Delay all that you send and are told".into(),
+        "two seconds more each way; the cluster goes on meanwhile",
+        !world.faults().programs_slow.is_zero(),
+    );
+    let rows = [
         ("drop", Trouble::Dropped, "Drop your next write", "it never arrives"),
         (
             "unanswered",
@@ -159,17 +222,16 @@ fn programs(world: &World) -> Vec<Entry> {
             "it is done, and you do not know",
         ),
         ("double", Trouble::Doubled, "Double your next write", "it arrives twice"),
-    ]
-    .into_iter()
-    .map(|(key, trouble, name, note)| {
+    ];
+    let one = |(key, trouble, name, note): (&str, Trouble, &str, &str)| {
         entry(format!("{key}:programs:1"), name.into(), note, now == Some(trouble))
-    })
-    .collect()
+    };
+    rows.into_iter().map(one).chain([slow]).collect()
 }
 
 fn nodes(world: &World) -> Vec<Entry> {
     let mut found = vec![];
-    for (node, _) in world.machines().take(MOST_NODES) {
+    for (node, machine) in world.machines().take(MOST_NODES) {
         let (id, faults) = (ProcessId::Kubelet(node.clone()), world.faults());
         let one_way = "the other way is open";
         let text = format!("Nothing that {node} sends arrives");
@@ -179,6 +241,19 @@ fn nodes(world: &World) -> Vec<Entry> {
         let text = format!("Slow the kubelet of {node} down");
         let note = "ten seconds more for all it sends and is told";
         found.push(entry(format!("slow:{node}:10000"), text, note, faults.slow.contains_key(&id)));
+        let down = world.process(&id).is_some_and(|p| p.health == Health::Down);
+        let dark = down && !machine.containers().any(|(_, c)| c.finished.is_none());
+        let text = format!("Cut the power of {node}");
+        found.push(entry(
+            format!("power:{node}"),
+            text,
+            "its containers are gone, and nobody was told",
+            dark,
+        ));
+        let kubelet = format!("kubelet of {node}");
+        let more = crashes(world, node, &kubelet, &id).into_iter();
+        let more = more.chain(watches(world, node, &format!("the {kubelet}"), &id));
+        found.extend(more.map(|row| searched(row, true)));
     }
     found
 }

@@ -94,6 +94,7 @@ fn empty(who: Who, name: &str, detail: &str) -> Loop {
         did: None,
         waits: Rich::default(),
         asks: None,
+        fault: String::new(),
         copies: 1,
     }
 }
@@ -165,6 +166,10 @@ fn controller_row(
         () if row.behind > 0 => LoopState::Reading,
         () if state.queue.delayed().next().is_some() => LoopState::Waiting,
         () => LoopState::Idle,
+    };
+    row.fault = match row.state {
+        LoopState::Crashed => "crash:manager".into(),
+        _ => format!("stop:{}", controller.name()),
     };
     row.waits = waits_of_loop(session, state, row.state);
     Some(row)
@@ -257,6 +262,14 @@ fn agent_row(
         () if row.behind > 0 => LoopState::Reading,
         () if timer.is_some() => LoopState::Waiting,
         () => LoopState::Idle,
+    };
+    row.fault = match id {
+        // What starts a machine lets its network through, too.
+        ProcessId::Kubelet(node) if matches!(row.state, LoopState::Crashed | LoopState::Stopped) => {
+            format!("power:{node}")
+        }
+        ProcessId::Kubelet(node) => format!("crash:{node}"),
+        _ => "crash:scheduler".into(),
     };
     row.waits = timer.map_or_else(
         || Rich::words("nothing"),

@@ -17,3 +17,4 @@ mod roundtrip;
 mod scenarios;
 mod shell;
 mod stalls;
+mod troubling;

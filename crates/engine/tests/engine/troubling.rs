@@ -1,0 +1,116 @@
+//! Faults of every loop and every watch: each has its entry, is an input as any other, and ends.
+
+use crate::page::Page;
+use kubestep_cluster::loops::{ALL, scheduler::WATCHES};
+use kubestep_protocol::{Command, Stop, VerdictKind};
+
+fn put(page: &mut Page, id: &str, on: bool) {
+    page.send(Command::Fault { id: id.into(), on });
+}
+
+/// Whether an entry is on, and whether it is for those who search.
+fn entry(page: &Page, key: &str) -> Option<(bool, bool)> {
+    page.frame().faults.iter().find(|f| f.key == key).map(|f| (f.on, f.rare))
+}
+
+#[test]
+fn every_loop_and_every_watch_has_its_entries() {
+    let mut page = Page::open("P15");
+    for controller in ALL {
+        let key = format!("stop:{}", controller.name());
+        assert!(entry(&page, &key).is_some(), "{key}");
+        for kind in controller.watches().iter().map(|w| w.kind) {
+            for what in ["hold", "lose"] {
+                let key = format!("{what}:manager:{}", kind.resource());
+                assert!(entry(&page, &key).is_some(), "{key}");
+            }
+        }
+    }
+    for kind in WATCHES {
+        assert!(entry(&page, &format!("delay:scheduler:{}:5000", kind.resource())).is_some());
+    }
+    for key in ["crash:node-1", "crash-after:node-1:5", "crash-after:manager:5", "hold:node-2:pods", "power:node-3"] {
+        assert!(entry(&page, key).is_some(), "{key}");
+    }
+    let names: std::collections::BTreeSet<_> = page.frame().faults.iter().map(|f| f.name.clone()).collect();
+    assert_eq!(names.len(), page.frame().faults.len(), "no two entries are called alike");
+    // What nothing is there for is for those who search, unless it is on.
+    assert_eq!(entry(&page, "stop:replicaset"), Some((false, false)));
+    assert_eq!(entry(&page, "stop:cronjob"), Some((false, true)));
+    put(&mut page, "stop:cronjob", true);
+    assert_eq!(entry(&page, "stop:cronjob"), Some((true, false)));
+}
+
+#[test]
+fn a_loops_card_stops_it_and_starts_it_again() {
+    let mut page = Page::open("P15");
+    let fault = |page: &Page, name: &str| {
+        page.frame().loops.iter().find(|l| l.name == name).expect("a card").fault.clone()
+    };
+    for name in ["ReplicaSet controller", "scheduler", "kubelet"] {
+        let stop = fault(&page, name);
+        put(&mut page, &stop, true);
+        assert!(entry(&page, &stop).is_some_and(|(on, _)| on), "{stop}");
+        let start = fault(&page, name);
+        put(&mut page, &start, false);
+        assert!(entry(&page, &stop).is_some_and(|(on, _)| !on), "{start}");
+    }
+}
+
+#[test]
+fn a_delayed_watch_tells_the_same_later() {
+    let bound_after = |fault: bool| {
+        let mut page = Page::open("P15");
+        if fault {
+            put(&mut page, "delay:scheduler:pods:20000", true);
+        }
+        page.kubectl("kubectl scale deployment cart --replicas=5");
+        let mut waited = 0;
+        while page.frame().pods.len() < 5 || page.frame().pods.iter().any(|p| p.node.is_none()) {
+            page.send(Command::Advance { millis: 1000 });
+            waited += 1;
+            assert!(waited < 90, "they are never bound");
+        }
+        (waited, page)
+    };
+    let (soon, _) = bound_after(false);
+    let (late, mut page) = bound_after(true);
+    assert!(soon < 3 && (20..24).contains(&late), "{soon} s, then {late} s");
+    assert_eq!(entry(&page, "delay:scheduler:pods:5000"), Some((true, false)));
+    let (hash, shared) = (page.hash(), page.share());
+    let mut other = Page::new();
+    other.send(Command::LoadLink(shared.text));
+    assert_eq!((other.hash(), other.loaded.expect("loaded").differs), (hash, None));
+    put(&mut page, "delay:scheduler:pods:5000", false);
+    assert_eq!(page.send(Command::UntilCalm), Stop::Calm(VerdictKind::Converged));
+    page.check_whole("after a delay");
+}
+
+#[test]
+fn what_a_person_sends_may_be_late() {
+    let mut page = Page::open("P15");
+    put(&mut page, "delay:programs:2000", true);
+    let before = page.frame().head.now;
+    page.kubectl("kubectl get deployment cart");
+    page.send(Command::Advance { millis: 1000 });
+    assert!(page.terminal().0.is_empty(), "{:?}", page.terminal());
+    page.send(Command::Advance { millis: 9000 });
+    assert!(page.terminal().0.contains("cart"), "{:?}", page.terminal());
+    assert!(page.frame().head.now.0 - before.0 >= 2000);
+    put(&mut page, "delay:programs:2000", false);
+    assert_eq!(entry(&page, "delay:programs:2000"), Some((false, false)));
+}
+
+#[test]
+fn a_power_cut_takes_the_containers() {
+    let mut page = Page::open("P15");
+    put(&mut page, "power:node-1", true);
+    assert_eq!(entry(&page, "power:node-1"), Some((true, false)));
+    let stopped = |page: &Page| page.frame().nodes.iter().any(|n| n.name == "node-1" && n.stopped);
+    assert!(stopped(&page));
+    page.send(Command::Advance { millis: 60_000 });
+    put(&mut page, "power:node-1", false);
+    assert_eq!(page.send(Command::UntilCalm), Stop::Calm(VerdictKind::Converged));
+    assert!(!stopped(&page));
+    assert_eq!(page.frame().pods.len(), 3);
+}
