@@ -40,7 +40,7 @@ pub use latency::Latencies;
 pub use load::Load;
 pub use process::{Brain, Health, Loop, Process, ProcessId, TimerName, Work};
 pub use record::{ChangeKind, ChangeRef, NOT_SERVED, Record, RecordId, What};
-pub use runtime::{Image, Machine, Mood, NodeSpec, Registry};
+pub use runtime::{Image, MEBIBYTE, Machine, Mood, NodeSpec, Registry};
 pub use step::Step;
 pub use traffic::{Heard, Reached, Sent, to_service};
 pub use world::World;

@@ -43,8 +43,19 @@ pub struct MachineInfo {
 /// Files that a container sees on its mounts: absolute path to text.
 pub type Files = Arc<BTreeMap<String, Arc<str>>>;
 
+/// What a pod says of a container's memory, in bytes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MemoryBounds {
+    /// More than that the kernel does not let it have.
+    pub limit: Option<i64>,
+    /// What it asks for.
+    pub request: i64,
+    /// The quality of service of its pod.
+    pub qos: String,
+}
+
 /// A container to be started.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 #[allow(missing_docs)]
 pub struct ContainerConfig {
     pub pod: Arc<str>,
@@ -57,6 +68,22 @@ pub struct ContainerConfig {
     pub files: Files,
     /// The variables that the pod gives it, with their values at its start.
     pub env: Vec<(String, String)>,
+    pub memory: MemoryBounds,
+}
+
+/// Fingerprints are made of this. What is said of memory follows from the pod, which is in them already.
+impl std::fmt::Debug for ContainerConfig {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ContainerConfig")
+            .field("pod", &self.pod)
+            .field("name", &self.name)
+            .field("attempt", &self.attempt)
+            .field("image", &self.image)
+            .field("command", &self.command)
+            .field("files", &self.files)
+            .field("env", &self.env)
+            .finish()
+    }
 }
 
 /// An order to the container runtime.

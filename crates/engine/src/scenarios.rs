@@ -46,6 +46,7 @@ static SCRIPTS: &[&str] = &[
     include_str!("../scenarios/no-node-fits.yaml"),
     include_str!("../scenarios/volume.yaml"),
     include_str!("../scenarios/back-off.yaml"),
+    include_str!("../scenarios/memory.yaml"),
     include_str!("../scenarios/throttled.yaml"),
     include_str!("../scenarios/scheduling.yaml"),
     include_str!("../scenarios/namespaces.yaml"),

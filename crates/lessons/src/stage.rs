@@ -169,6 +169,11 @@ fn image_text(image: &kubestep_cluster::Image) -> String {
     if let Some(after) = image.fails_after {
         parts.push(format!("\"failsAfterSeconds\": {}", after.as_secs_f64()));
     }
+    for (key, bytes) in [("memoryMiB", image.memory), ("memoryGrowsMiBPerSecond", image.grows)] {
+        if bytes > 0 {
+            parts.push(format!("\"{key}\": {}", bytes as f64 / kubestep_cluster::MEBIBYTE));
+        }
+    }
     for (key, value) in [("ports", &image.ports), ("paths", &image.paths)] {
         if !value.is_null() {
             parts.push(format!("\"{key}\": {value}"));

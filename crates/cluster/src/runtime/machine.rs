@@ -1,6 +1,7 @@
 //! One node's machine and its container runtime: orders in, reports out, and what happens by itself in between.
 
 mod life;
+mod memory;
 mod net;
 
 use super::{
@@ -52,6 +53,8 @@ enum Due {
         number: u64,
         answer: ExecAnswer,
     },
+    /// Some process has no more memory to get.
+    Memory,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -177,6 +180,7 @@ impl Machine {
             Order::RemoveContainer { pod, id } => {
                 if let Some(held) = self.containers.remove(&id) {
                     self.forget(&held);
+                    self.freed(&held, now);
                 }
                 vec![Report::ContainerRemoved { pod, id }]
             }
@@ -186,6 +190,7 @@ impl Machine {
                 for id in ids {
                     if let Some(held) = self.containers.remove(&id) {
                         self.forget(&held);
+                        self.freed(&held, now);
                     }
                 }
                 self.sandboxes.remove(&pod);
@@ -228,6 +233,7 @@ impl Machine {
             Due::Process { id } => self.go_on(&id, now),
             Due::Stop { id, code } => self.finish(&id, code, "", now),
             Due::Exec { number, answer } => vec![Report::ExecDone { number, answer }],
+            Due::Memory => self.out_of_memory(now),
         }
     }
 
@@ -417,6 +423,9 @@ impl Machine {
         let mut reports = vec![Report::Container { pod: pod.clone(), container: info }];
         // A process that ends at once has ended before anybody looks.
         reports.extend(self.begin(&id, now));
+        if self.containers.get(&id).is_some_and(memory::counts) {
+            self.watch_memory(now);
+        }
         reports.push(Report::StartDone { pod, name, result: Ok(id) });
         reports
     }

@@ -15,4 +15,4 @@ mod tests;
 pub use kubestep_control::NodeSpec;
 pub use machine::Machine;
 pub(crate) use program::{is_known, parse};
-pub use registry::{Image, Mood, Registry};
+pub use registry::{Image, MEBIBYTE, Mood, Registry};

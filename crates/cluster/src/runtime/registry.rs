@@ -5,10 +5,13 @@ use kubestep_control::{RuntimeImage, full_image_name};
 use kubestep_model::tree::OrdMap;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
-use std::{sync::Arc, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
+
+/// Bytes.
+pub const MEBIBYTE: f64 = 1_048_576.0;
 
 /// One image of the registry and what its process does. Keys as in a session's `images`.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Image {
     /// How long a pull takes.
@@ -46,6 +49,44 @@ pub struct Image {
     pub logs: String,
     /// Size; drawn from the name if 0.
     pub size_bytes: i64,
+    /// Its process needs so many bytes of memory at its start …
+    #[serde(rename = "memoryMiB", deserialize_with = "mebibytes")]
+    pub memory: i64,
+    /// … and so many more with every second.
+    #[serde(rename = "memoryGrowsMiBPerSecond", deserialize_with = "mebibytes")]
+    pub grows: i64,
+}
+
+/// Fingerprints are made of this: what came to it later stands in it only where it is said.
+impl fmt::Debug for Image {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut all = f.debug_struct("Image");
+        all.field("pull", &self.pull)
+            .field("exit", &self.exit)
+            .field("after", &self.after)
+            .field("ready_after", &self.ready_after)
+            .field("fails_after", &self.fails_after)
+            .field("ports", &self.ports)
+            .field("paths", &self.paths)
+            .field("denied", &self.denied)
+            .field("stop", &self.stop)
+            .field("stop_exit", &self.stop_exit)
+            .field("ignores_term", &self.ignores_term)
+            .field("oom", &self.oom)
+            .field("start_error", &self.start_error)
+            .field("logs", &self.logs)
+            .field("size_bytes", &self.size_bytes);
+        if self.uses_memory() {
+            all.field("memory", &(self.memory, self.grows));
+        }
+        all.finish()
+    }
+}
+
+/// In bytes, at most a pebibyte.
+fn mebibytes<'de, D: Deserializer<'de>>(d: D) -> Result<i64, D::Error> {
+    let amount = Option::<f64>::deserialize(d)?.unwrap_or_default();
+    Ok((amount * MEBIBYTE).round().clamp(0.0, 1e15) as i64)
 }
 
 fn to_duration(seconds: f64) -> Duration {
@@ -77,6 +118,11 @@ impl Image {
     pub(super) fn answer(&self, path: &str) -> u16 {
         let Some(paths) = self.paths.as_object().filter(|paths| !paths.is_empty()) else { return 200 };
         paths.get(path).and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok()).unwrap_or(404)
+    }
+
+    /// Whether it says what memory its process needs.
+    pub fn uses_memory(&self) -> bool {
+        self.memory > 0 || self.grows > 0
     }
 
     /// Whether its process ends by itself.
@@ -237,12 +283,13 @@ mod tests {
 
     #[test]
     fn rows_are_read_with_their_keys() {
-        let text = r#"{"pullSeconds": 0.5, "exit": 1, "afterSeconds": 2, "stopSeconds": 3, "ignoresTerm": true, "oom": true}"#;
+        let text = r#"{"pullSeconds": 0.5, "exit": 1, "afterSeconds": 2, "stopSeconds": 3, "ignoresTerm": true, "oom": true, "memoryMiB": 0.5, "memoryGrowsMiBPerSecond": 2}"#;
         let image: Image = serde_json::from_str(text).unwrap();
         assert_eq!(
             (image.pull, image.exit, image.after),
             (Duration::from_millis(500), Some(1), Duration::from_secs(2))
         );
+        assert_eq!((image.memory, image.grows), (1 << 19, 2 << 20));
         assert_eq!((image.stop, image.ignores_term, image.oom), (Some(Duration::from_secs(3)), true, true));
     }
 }

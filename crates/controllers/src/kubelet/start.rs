@@ -7,7 +7,7 @@ use super::{
     status::runs,
     worker::{Activity, KillPlan, Outcome},
 };
-use kubestep_control::{ContainerConfig, Order, RuntimeState, StartRefusal};
+use kubestep_control::{ContainerConfig, MemoryBounds, Order, RuntimeState, StartRefusal};
 use kubestep_model::{Container, Instant, Pod, text::duration};
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
@@ -151,6 +151,11 @@ impl Kubelet {
             command: container.command.iter().chain(&container.args).cloned().collect(),
             files: worker.volumes.files_of(container),
             env,
+            memory: MemoryBounds {
+                limit: container.resources.limits.get("memory").map(|q| q.value()),
+                request: container.resources.requests.get("memory").map_or(0, |q| q.value()),
+                qos: pod.status.qos_class.to_string(),
+            },
         };
         cx.order(Order::Start(Arc::new(config)));
     }

@@ -8,7 +8,7 @@ use kubestep_cluster::{
 };
 use kubestep_model::Kind;
 use kubestep_protocol::FaultItem;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Processes whose requests and watches the menu offers to trouble, with their groups.
 const TROUBLED: [(&str, &str, ProcessId); 2] =
@@ -124,13 +124,16 @@ fn watches(world: &World, who: &str, name: &str, process: &ProcessId) -> Vec<Ent
     found
 }
 
-/// The kinds that a process watches.
+/// The kinds that a process watches, one of each name.
 fn watched(process: &ProcessId) -> Vec<Kind> {
+    static OF_MANAGER: OnceLock<Vec<Kind>> = OnceLock::new();
     match process {
         ProcessId::Scheduler => WATCHES.to_vec(),
         ProcessId::Kubelet(_) => vec![Kind::Pod, Kind::Node],
         ProcessId::Manager | ProcessId::SecondManager => {
-            Kind::all().filter(|kind| ALL.iter().any(|c| c.hears(*kind))).collect()
+            let first = |kind: Kind| Kind::all().find(|k| k.resource() == kind.resource()) == Some(kind);
+            let heard = |kind: &Kind| first(*kind) && ALL.iter().any(|c| c.hears(*kind));
+            OF_MANAGER.get_or_init(|| Kind::all().filter(heard).collect()).clone()
         }
     }
 }

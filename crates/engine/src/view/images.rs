@@ -149,6 +149,10 @@ fn row(id: Id, reference: &str, image: Option<&Image>, asked: u32, home: &str) -
                 Some(code) => {
                     format!("ends with {code} after {}", age(u64::try_from(i.after.as_millis()).unwrap_or(0)))
                 }
+                None if i.grows > 0 => format!(
+                    "needs {} more MiB of memory each second",
+                    i.grows as f64 / kubestep_cluster::MEBIBYTE
+                ),
                 None => "runs until stopped".into(),
             };
             (

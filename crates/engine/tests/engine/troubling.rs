@@ -29,7 +29,9 @@ fn every_loop_and_every_watch_has_its_entries() {
     for kind in WATCHES {
         assert!(entry(&page, &format!("delay:scheduler:{}:5000", kind.resource())).is_some());
     }
-    for key in ["crash:node-1", "crash-after:node-1:5", "crash-after:manager:5", "hold:node-2:pods", "power:node-3"] {
+    for key in
+        ["crash:node-1", "crash-after:node-1:5", "crash-after:manager:5", "hold:node-2:pods", "power:node-3"]
+    {
         assert!(entry(&page, key).is_some(), "{key}");
     }
     let names: std::collections::BTreeSet<_> = page.frame().faults.iter().map(|f| f.name.clone()).collect();
@@ -113,4 +115,34 @@ fn a_power_cut_takes_the_containers() {
     assert_eq!(page.send(Command::UntilCalm), Stop::Calm(VerdictKind::Converged));
     assert!(!stopped(&page));
     assert_eq!(page.frame().pods.len(), 3);
+}
+
+/// What the last run of a pod's container ended with, and how many seconds it lasted.
+fn last_run(page: &mut Page, of: &str) -> (String, i64) {
+    let path = |part: &str| format!("{{.items[0].status.containerStatuses[0].lastState.terminated.{part}}}");
+    let mut ask = |part: &str| {
+        page.kubectl(&format!("kubectl get pods -l {of} -o jsonpath={}", path(part)));
+        page.terminal().0
+    };
+    let second = |text: &str| text.rsplit(':').next().and_then(|s| s.trim_end_matches('Z').parse().ok());
+    let (from, to): (i64, i64) =
+        (second(&ask("startedAt")).unwrap_or(-1), second(&ask("finishedAt")).unwrap_or(-1));
+    (format!("{} {}", ask("exitCode"), ask("reason")), (to - from).rem_euclid(60))
+}
+
+#[test]
+fn memory_that_grows_ends_at_the_limit_of_its_container() {
+    let mut page = Page::open("P07-memory");
+    page.apply(page.doc());
+    page.send(Command::Advance { millis: 30_000 });
+    let (end, lasted) = last_run(&mut page, "app=thumbs");
+    // From 64 MiB to 256 MiB, 8 MiB a second.
+    assert_eq!(end, "137 OOMKilled");
+    assert!((24..=25).contains(&lasted), "{lasted} s");
+    // A restart begins anew.
+    page.send(Command::Advance { millis: 40_000 });
+    assert_eq!(last_run(&mut page, "app=thumbs").0, "137 OOMKilled");
+    let text = page.doc().text.replace("thumbs:1.4", "thumbs:1.5");
+    page.apply(kubestep_protocol::Doc { name: "thumbs.yaml".into(), text });
+    assert_eq!(page.send(Command::UntilCalm), Stop::Calm(VerdictKind::Converged));
 }

@@ -2,22 +2,24 @@
 
 use serde_json::Value;
 
-const IMAGE: [&str; 15] = [
-    "pullSeconds",
-    "exit",
+const IMAGE: [&str; 17] = [
     "afterSeconds",
-    "readyAfterSeconds",
-    "failsAfterSeconds",
-    "ports",
-    "paths",
     "denied",
-    "stopSeconds",
-    "stopExit",
+    "exit",
+    "failsAfterSeconds",
     "ignoresTerm",
-    "oom",
-    "startError",
     "logs",
+    "memoryGrowsMiBPerSecond",
+    "memoryMiB",
+    "oom",
+    "paths",
+    "ports",
+    "pullSeconds",
+    "readyAfterSeconds",
     "sizeBytes",
+    "startError",
+    "stopExit",
+    "stopSeconds",
 ];
 const NODE: [&str; 6] = ["name", "cpu", "memory", "pods", "labels", "taints"];
 

@@ -75,8 +75,12 @@ impl Machine {
         info.reason = reason.into();
         let (stop, alarm) = (held.stop.take(), held.alarm.take());
         let (pod, container) = (held.pod.clone(), held.info.clone());
+        let counted = super::memory::counts(held);
         for key in stop.iter().chain(&alarm) {
             self.due.remove(key);
+        }
+        if counted {
+            self.watch_memory(now);
         }
         let mut reports = vec![Report::Container { pod: pod.clone(), container }];
         if stop.is_some() {
