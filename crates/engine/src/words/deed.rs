@@ -213,7 +213,7 @@ fn served(
         if code == NOT_SERVED {
             return Rich::words(format!("{who} asked to {asked}"))
                 .then(name(key))
-                .then(Span::Words(". The request did not arrive: ".into()))
+                .then(Span::Words(", and the request did not arrive: ".into()))
                 .then(Span::Code(message.into()));
         }
         return Rich::words(format!(
