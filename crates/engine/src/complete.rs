@@ -90,6 +90,11 @@ fn candidates(session: &Session, words: &[&str], partial: &str) -> Vec<String> {
     if *program == "watch" {
         return candidates(session, words, partial);
     }
+    let reads = *program == "cat" || FILTERS.contains(program) && *program != "kubectl";
+    // The first word of grep is what it looks for.
+    if reads && (*program != "grep" || words.iter().any(|w| !w.starts_with('-'))) {
+        return session.files.iter().cloned().collect();
+    }
     if !matches!(*program, "kubectl" | "k") {
         return vec![];
     }

@@ -1,7 +1,7 @@
 //! What people run in containers: the environment, names and requests; nothing is silent.
 
 use crate::page::Page;
-use kubestep_protocol::{Command, ImageAct};
+use kubestep_protocol::{Command, ImageAct, Update};
 
 const OBJECTS: &str = r#"cat <<EOF | kubectl apply -f -
 apiVersion: v1
@@ -50,6 +50,25 @@ fn says(page: &mut Page, line: &str) -> (String, Option<i32>) {
     page.kubectl(line);
     page.send(Command::Advance { millis: 1_000 });
     page.terminal()
+}
+
+#[test]
+fn tab_completes_files_for_programs_that_read_them() {
+    let mut page = Page::open("P01");
+    page.kubectl("ls");
+    for (line, want) in [
+        ("cat gre", "cat greeter.yaml "),
+        ("grep kind gre", "grep kind greeter.yaml "),
+        ("grep gre", "grep gre"),
+        ("kubectl get pods | wc -l; head -2 gre", "kubectl get pods | wc -l; head -2 greeter.yaml "),
+    ] {
+        page.send(Command::Complete { terminal: 0, line: line.into() });
+        let found = page.answers.iter().find_map(|u| match u {
+            Update::Completions(found) => Some(found.completed.clone()),
+            _ => None,
+        });
+        assert_eq!(found.as_deref(), Some(want));
+    }
 }
 
 #[test]
