@@ -1,9 +1,11 @@
-//! The roles and bindings that every cluster has. They are there from the start, as objects; what somebody writes or
+//! The roles and bindings that every cluster has, and a few objects besides. They are there from the start, as objects; what somebody writes or
 //! deletes takes their place.
 //!
 //! Upstream: plugin/pkg/auth/authorizer/rbac/bootstrappolicy and the clusterrole-aggregation-controller (v1.37). The
 //! table holds what a real server shows: `C` a cluster role, `R` a role, `B` and `N` their bindings; below a role its
 //! rules, as groups, resources, verbs and names. `+x` is a label `aggregate-to-x`, `<x` the sum of the roles with it.
+
+mod others;
 
 use super::{CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE, ROLE_BINDING};
 use kubestep_model::{Custom, Instant, Key, Kind, Object, ObjectMeta, text::hash};
@@ -22,7 +24,7 @@ static ALL: LazyLock<BTreeMap<Key, Object>> = LazyLock::new(read);
 
 /// Whether there can be such objects of a kind at all; asked before anything else, for it is asked often.
 pub(crate) fn is_of_roles(kind: Kind) -> bool {
-    [ROLE, CLUSTER_ROLE, ROLE_BINDING, CLUSTER_ROLE_BINDING].contains(&kind)
+    [ROLE, CLUSTER_ROLE, ROLE_BINDING, CLUSTER_ROLE_BINDING].contains(&kind) || others::KINDS.contains(&kind)
 }
 
 /// The object of a key.
@@ -89,7 +91,30 @@ fn read() -> BTreeMap<Key, Object> {
             role.rest.insert("aggregationRule".into(), selectors);
         }
     }
+    for (kind, name, rest) in others::all() {
+        let key = insert(&mut all, kind, "", name, rest);
+        if let Some(custom) = all.get_mut(&key) {
+            mark(custom);
+        }
+    }
     all.into_iter().map(|(key, custom)| (key, Object::Custom(Arc::new(custom)))).collect()
+}
+
+/// The metadata of what is no role.
+fn mark(custom: &mut Custom) {
+    let (annotation, finalizer) = others::marks(custom.kind);
+    let meta = &mut custom.metadata;
+    meta.labels.clear();
+    meta.annotations.clear();
+    meta.annotations.extend(annotation.map(|(key, value)| (key.to_owned(), value.to_owned())));
+    meta.finalizers.extend(finalizer.map(Into::into));
+    if annotation.is_some() {
+        meta.generation = 1;
+    } else if finalizer.is_none() {
+        // Nobody stores it: the server makes it up when it is asked.
+        meta.creation_timestamp = None;
+        meta.resource_version.clear();
+    }
 }
 
 /// The rules of all roles with a label, each once.
