@@ -1,11 +1,14 @@
 //! The same hash natively and in wasm: sessions are played here, shared as links, and their hashes written down; the
 //! browser's tests open the same links, press the same buttons, and compare.
 
+use crate::golden;
+use kubestep_cluster::{self as cluster, Act, FaultAct, Mood, ProcessId, Trouble};
 use kubestep_engine::{Engine, replay};
+use kubestep_insight::sweep::{Turn, scenario};
 use kubestep_protocol::{
     Command, CommandId, Doc, ImageAct, Loaded, Moment, NodeAct, Request, Shared, Stop, Update,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 use std::path::Path;
 
 /// So many slices of a run at most.
@@ -150,8 +153,10 @@ const STORIES: &[Story] = &[
     }),
 ];
 
+/// So many seeds of the sweep are played as sessions.
+const SEEDS: u64 = 50;
 /// So many short sessions are drawn beside the stories.
-const DRAWN: u64 = 44;
+const DRAWN: u64 = 10;
 const SCENARIOS: [&str; 12] =
     ["P03", "P04", "P05", "P06", "P08", "P09", "P10", "P14", "P15", "P19-agent", "P21", "P21-two"];
 const FAULTS: [&str; 14] = [
@@ -200,9 +205,144 @@ fn drawn(seed: u64) -> Player {
     p
 }
 
+/// A process as the names of faults say it.
+fn named(process: &ProcessId) -> String {
+    match process {
+        ProcessId::Manager => "manager".into(),
+        ProcessId::SecondManager => "second".into(),
+        ProcessId::Scheduler => "scheduler".into(),
+        ProcessId::Kubelet(node) => node.to_string(),
+    }
+}
+
+/// The name of a fault.
+fn id(fault: &FaultAct) -> String {
+    let requests = |who: &str, trouble: &Trouble, next: &u32| {
+        let what = match trouble {
+            Trouble::Dropped => "drop",
+            Trouble::Unanswered => "unanswered",
+            Trouble::Doubled => "double",
+            Trouble::Conflict => "conflict",
+        };
+        format!("{what}:{who}:{next}")
+    };
+    match fault {
+        FaultAct::Hold { process, kind, .. } => format!("hold:{}:{}", named(process), kind.resource()),
+        FaultAct::Lose { process, kind, .. } => format!("lose:{}:{}", named(process), kind.resource()),
+        FaultAct::Stop { controller, .. } => format!("stop:{controller}"),
+        FaultAct::CrashAfter { process, writes } => format!("crash-after:{}:{writes}", named(process)),
+        FaultAct::Requests { process, trouble, next } => requests(&named(process), trouble, next),
+        FaultAct::Programs { trouble, next } => requests("programs", trouble, next),
+        FaultAct::Slow { process, by } => format!("slow:{}:{}", named(process), by.as_millis()),
+        FaultAct::Mute { process, .. } => format!("mute:{}", named(process)),
+        FaultAct::Deafen { process, .. } => format!("deaf:{}", named(process)),
+        FaultAct::CutHistory => "history:cut".into(),
+        FaultAct::ApiServer { .. } => "api:away".into(),
+        FaultAct::RestartStale { process, behind } => format!("stale:{}:{behind}", named(process)),
+        FaultAct::SecondManager { .. } => "second:manager".into(),
+        FaultAct::Registry(Mood::Slow(by)) => format!("registry:slow:{by}"),
+        FaultAct::Registry(Mood::Throttling(of)) => format!("registry:throttling:{of}"),
+        FaultAct::Registry(_) => "registry:away".into(),
+        FaultAct::ClockJump { by } => format!("jump:clock:{}", by.as_secs()),
+        FaultAct::Crash { process } | FaultAct::Restart { process } => format!("crash:{}", named(process)),
+        #[allow(unreachable_patterns)]
+        other => panic!("a fault without a name: {other:?}"),
+    }
+}
+
+/// What the images of the sweep are on the page's empty cluster.
+const IMAGES: [(&str, &str); 5] = [
+    ("\"web:1\"", "\"nginx:1.29\""),
+    ("\"web:2\"", "\"redis:8\""),
+    ("\"web:3\"", "\"registry.example.com/app:1.0.0\""),
+    ("\"ends:1\"", "\"busybox:1.37\",\"command\":[\"sh\",\"-c\",\"sleep 2\"]"),
+    ("\"fails:1\"", "\"busybox:1.37\",\"command\":[\"sh\",\"-c\",\"sleep 2; exit 1\"]"),
+];
+
+fn on_the_page(object: &Value) -> String {
+    IMAGES.iter().fold(object.to_string(), |text, (from, to)| text.replace(from, to))
+}
+
+/// A line of kubectl, once the API server answers.
+fn line(p: &mut Player, line: &str) {
+    p.send(Command::Fault { id: "api:away".into(), on: false });
+    p.kubectl(line);
+}
+
+/// What a turn of a sweep is for a person at the page.
+fn turn(p: &mut Player, turn: &Turn, broken: &mut Vec<String>) {
+    match turn {
+        Turn::Make(object) => {
+            let name = format!("{}-{}.yaml", object["kind"], object["metadata"]["name"]).replace('"', "");
+            let doc = Doc { name, text: on_the_page(object) };
+            p.send(Command::Fault { id: "api:away".into(), on: false });
+            p.send(Command::Apply { doc });
+        }
+        Turn::Change(key, patch) => {
+            let (kind, patch) = (key.kind.resource(), on_the_page(patch));
+            let place =
+                if key.namespace.is_empty() { String::new() } else { format!("-n {} ", key.namespace) };
+            line(p, &format!("kubectl patch {kind} {} {place}-p '{patch}'", key.name));
+        }
+        Turn::Delete(key) => {
+            line(p, &format!("kubectl delete {} {} --wait=false", key.kind.resource(), key.name));
+        }
+        Turn::Away { app, .. } => line(p, &format!("kubectl delete pods -l app={app} --wait=false")),
+        Turn::Do(act) | Turn::Fault(act) => match act {
+            Act::Fault(fault) => {
+                broken.push(id(fault));
+                p.send(Command::Fault { id: id(fault), on: true });
+            }
+            Act::Node(cluster::NodeAct::Stop(name) | cluster::NodeAct::Crash(name)) => {
+                p.send(Command::Node(NodeAct::Stop(name.clone())));
+                broken.push(format!("node {name}"));
+            }
+            other => panic!("not drawn: {other:?}"),
+        },
+        Turn::Heal => heal(p, broken),
+    }
+}
+
+/// All that is broken is mended; what only happens once stays as it is.
+fn heal(p: &mut Player, broken: &mut Vec<String>) {
+    for id in std::mem::take(broken) {
+        match id.strip_prefix("node ") {
+            Some(name) => p.send(Command::Node(NodeAct::Start(name.into()))),
+            None if ["jump:", "stale:", "history:"].iter().any(|once| id.starts_with(once)) => {}
+            None => p.send(Command::Fault { id, on: false }),
+        }
+    }
+    for who in ["manager", "scheduler"] {
+        p.send(Command::Fault { id: format!("crash:{who}"), on: false });
+    }
+}
+
+/// The scenario of a seed of the sweep, played at the page, healed, and some minutes on.
+fn swept(seed: u64) -> Player {
+    let mut p = Player::open("empty");
+    let mut broken = vec![];
+    for (after, what) in scenario(seed) {
+        p.send(Command::Advance { millis: u64::try_from(after.as_millis()).unwrap_or(0) });
+        turn(&mut p, &what, &mut broken);
+    }
+    heal(&mut p, &mut broken);
+    p.seconds(120);
+    p
+}
+
 #[test]
 fn sessions_are_written_down_for_the_browser_to_compare() {
-    let mut written = vec![];
+    let seeds: Vec<u64> = (1..=SEEDS).collect();
+    let mut written = golden::on_two_threads(&seeds, |seed| {
+        let shared = swept(*seed).share();
+        let again = replay(&shared.text).expect("a link can be opened");
+        assert_eq!(
+            (again.hash.as_str(), again.differs),
+            (shared.hash.as_str(), false),
+            "seed {seed} of the sweep"
+        );
+        json!({"name": format!("seed {seed} of the sweep"), "presses": [], "link": shared.text, "hash": shared.hash})
+    });
     for seed in 1..=DRAWN {
         let shared = drawn(seed).share();
         let again = replay(&shared.text).expect("a link can be opened");

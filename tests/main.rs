@@ -1,5 +1,6 @@
 //! One integration binary with a module per ring of tests.
 
+mod around;
 mod blockers;
 mod cases;
 mod endings;

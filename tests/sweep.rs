@@ -1,7 +1,7 @@
 //! Random scenarios with faults, healed: each must end calm and as a run without faults ends, names aside.
 
 use crate::golden;
-use kubestep_insight::sweep::{Outcome, sweep};
+use kubestep_insight::sweep::{Outcome, Turn, scenario, sweep};
 
 const SEEDS: u64 = 200;
 
@@ -34,4 +34,66 @@ fn a_seed_always_ends_at_the_same_hash() {
     for seed in [7, 8, 9] {
         assert_eq!(sweep(seed), sweep(seed));
     }
+}
+
+/// Every workload, what stands around it, and every fault.
+const DRAWN: [&str; 45] = [
+    "Make Deployment",
+    "Make StatefulSet",
+    "Make DaemonSet",
+    "Make Job",
+    "Make CronJob",
+    "Make ReplicationController",
+    "Make HorizontalPodAutoscaler",
+    "Make PodDisruptionBudget",
+    "Make ResourceQuota",
+    "Make PersistentVolumeClaim",
+    "Make Namespace",
+    "Recreate",
+    "RollingUpdate",
+    "Parallel",
+    "volumeClaimTemplates",
+    "Indexed",
+    "fails:1",
+    "Forbid",
+    "Heal",
+    "Delete(",
+    "evict: true",
+    "Hold",
+    "Lose",
+    "Stop {",
+    "Stop(\"node",
+    "Crash {",
+    "Crash(\"node",
+    "CrashAfter",
+    "Requests",
+    "Programs",
+    "Dropped",
+    "Unanswered",
+    "Doubled",
+    "Conflict",
+    "Slow {",
+    "Mute",
+    "Deafen",
+    "CutHistory",
+    "ApiServer",
+    "RestartStale",
+    "SecondManager",
+    "Registry(Away)",
+    "Throttling",
+    "ClockJump",
+    "kube-scheduler",
+];
+
+#[test]
+fn the_seeds_draw_every_workload_and_every_fault() {
+    let turns = (1..=SEEDS).flat_map(scenario).map(|(_, turn)| match turn {
+        Turn::Make(object) => format!("Make {} {object}", object["kind"].as_str().unwrap_or("")),
+        other => format!("{other:?}"),
+    });
+    let told: Vec<String> = turns.collect();
+    let missing: Vec<_> = DRAWN.iter().filter(|d| !told.iter().any(|line| line.contains(**d))).collect();
+    assert!(missing.is_empty(), "never drawn: {missing:?}");
+    let watches: std::collections::BTreeSet<&String> = told.iter().filter(|l| l.contains("Hold {")).collect();
+    assert!(watches.len() > 20, "only {} watches are held", watches.len());
 }

@@ -61,6 +61,7 @@ static SCRIPTS: &[&str] = &[
     include_str!("../scenarios/lost-answer.yaml"),
     include_str!("../scenarios/asked-twice.yaml"),
     include_str!("../scenarios/forgotten-binding.yaml"),
+    include_str!("../scenarios/one-too-many.yaml"),
     include_str!("../scenarios/never-settles.yaml"),
     include_str!("../scenarios/empty.yaml"),
 ];

@@ -6,6 +6,7 @@
 //! that nothing but a crash can tell the difference (`moves`); worlds that differ in names, numbers and clocks only
 //! count as one (`state`).
 
+pub mod around;
 pub mod bounds;
 pub mod endings;
 mod moves;

@@ -1,31 +1,48 @@
-//! Random scenarios: things are changed, broken and healed; then the cluster must come to rest as it would have
-//! without the faults, names aside.
+//! Random scenarios: things of every kind are made, changed, broken and healed; then the cluster must come to rest as it
+//! would have without the faults, names aside.
 
-use crate::{
-    Gaps,
-    requests::{Requests, create},
-    settled, verdict,
-};
+mod digest;
+mod faults;
+mod works;
+
+pub use digest::{Digest, digest};
+
+use crate::{Gaps, requests::Requests, settled, verdict};
 use kubestep_cluster::{
     Act, FaultAct, Health, Image, Latencies, Mood, NodeAct, NodeSpec, ProcessId, Registry, Settings, Start,
-    Trouble, World,
+    World,
 };
-use kubestep_model::{
-    Deployment, Dice, EndpointSlice, Key, Kind, PatchKind, Pod, Request, Subresource, Verb,
-};
-use serde_json::json;
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use kubestep_model::{DeleteOptions, Dice, Key, Kind, PatchKind, Request, Resource, Subresource, Verb};
+use serde_json::Value;
+use std::{sync::Arc, time::Duration};
 
 /// How long the cluster gets to come to rest after everything was healed.
 const CALM_WITHIN: Duration = Duration::from_secs(3600);
 /// So many steps at most.
-const MOST_STEPS: u32 = 200_000;
+const MOST_STEPS: u32 = 400_000;
 
 /// One thing that happens in a scenario, after a wait.
 #[derive(Clone, Debug)]
-enum Turn {
-    Ask(Request),
+pub enum Turn {
+    /// An object is asked for.
+    Make(Value),
+    /// An object is changed.
+    Change(Key, Value),
+    /// An object is deleted.
+    Delete(Key),
+    /// All pods with this value of the label `app` are deleted, or (`evict`) the first of them is evicted.
+    Away {
+        /// The label's value.
+        app: &'static str,
+        /// Only one, and only if its budget allows it.
+        evict: bool,
+    },
+    /// Something that is no fault happens to the cluster.
+    Do(Act),
+    /// Something breaks.
     Fault(Act),
+    /// All that is broken is mended.
+    Heal,
 }
 
 /// How a seed ended.
@@ -41,119 +58,57 @@ pub struct Outcome {
 
 /// Plays the scenario of a seed twice, with its faults and without, and compares.
 pub fn sweep(seed: u64) -> Outcome {
-    let turns = scenario(&mut Dice::new(seed));
+    let turns = scenario(seed);
     let story = turns.iter().map(|(after, turn)| format!("+{}ms {turn:?}", after.as_millis())).collect();
     let broken = play(seed, &turns, true);
     let plain = play(seed, &turns, false);
     let wrong = match (&broken, &plain) {
         (Err(text), _) => Some(format!("with faults: {text}")),
         (_, Err(text)) => Some(format!("without faults: {text}")),
-        (Ok((_, a)), Ok((_, b))) if a != b => Some(format!("with faults: {a:?}; without: {b:?}")),
+        (Ok((_, a)), Ok((_, b))) if a != b => Some(differences(a, b)),
         _ => None,
     };
     Outcome { story, wrong, hash: broken.map(|(w, _)| w.hash()).unwrap_or_default() }
 }
 
-fn scenario(dice: &mut Dice) -> Vec<(Duration, Turn)> {
-    let mut turns = vec![
-        (Duration::ZERO, Turn::Ask(deployment(1 + dice.below("replicas", 4)))),
-        (Duration::ZERO, Turn::Ask(service())),
-    ];
-    for _ in 0..2 + dice.below("changes", 4) {
-        let after = Duration::from_millis(u64::from(dice.below("after", 8_000)));
-        let turn =
-            if dice.below("kind", 3) == 0 { Turn::Ask(change(dice)) } else { Turn::Fault(fault(dice)) };
+fn differences(a: &Digest, b: &Digest) -> String {
+    let keys = a.keys().chain(b.keys().filter(|k| !a.contains_key(*k)));
+    let keys = keys.filter(|k| a.get(*k) != b.get(*k));
+    let lines = keys.map(|k| format!("{k}: with faults {:?}, without {:?}", a.get(k), b.get(k)));
+    lines.collect::<Vec<_>>().join("; ")
+}
+
+/// What happens in the scenario of a seed, each after a wait: what is made, then changes and faults.
+pub fn scenario(seed: u64) -> Vec<(Duration, Turn)> {
+    let dice = &mut Dice::new(seed);
+    let works = works::drawn(dice);
+    let first = works.iter().flat_map(|work| work.objects(dice));
+    let mut turns: Vec<_> = first.map(|object| (Duration::ZERO, Turn::Make(object))).collect();
+    for _ in 0..3 + dice.below("changes", 5) {
+        let after = wait(dice);
+        let turn = match dice.below("kind", 12) {
+            0..=3 => works[dice.below("work", u32::try_from(works.len()).unwrap_or(1)) as usize].change(dice),
+            4 => Turn::Heal,
+            _ => Turn::Fault(faults::fault(dice)),
+        };
         turns.push((after, turn));
     }
+    turns.extend(works.iter().flat_map(|work| work.last()).map(|turn| (Duration::ZERO, turn)));
     turns
 }
 
-fn deployment(replicas: u32) -> Request {
-    let template = json!({"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "web", "image": "web:1"}]}});
-    let spec =
-        json!({"replicas": replicas, "selector": {"matchLabels": {"app": "web"}}, "template": template});
-    ask(json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": spec}))
+/// Mostly some seconds; sometimes long enough for a node to be given up, or for a schedule to come due.
+fn wait(dice: &mut Dice) -> Duration {
+    let most = [8_000, 8_000, 8_000, 8_000, 90_000, 400_000][dice.below("long", 6) as usize % 6];
+    Duration::from_millis(u64::from(dice.below("after", most)))
 }
 
-fn service() -> Request {
-    ask(
-        json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web"}, "spec": {"selector": {"app": "web"}, "ports": [{"port": 80}]}}),
-    )
-}
-
-fn ask(object: serde_json::Value) -> Request {
-    create(&object)
-        .unwrap_or_else(|| Verb::List { kind: Kind::Pod, namespace: None, labels: None, fields: None }.into())
-}
-
-fn change(dice: &mut Dice) -> Request {
-    let patch = match dice.below("change", 3) {
-        0 => json!({"spec": {"replicas": dice.below("replicas", 6)}}),
-        1 => {
-            json!({"spec": {"template": {"spec": {"containers": [{"name": "web", "image": format!("web:{}", 1 + dice.below("image", 3))}]}}}})
-        }
-        _ => {
-            json!({"spec": {"template": {"metadata": {"annotations": {"note": dice.below("note", 3).to_string()}}}}})
-        }
-    };
-    let key = Key::new(Kind::Deployment, "default", "web");
-    Verb::Patch { key, subresource: Subresource::None, kind: PatchKind::Strategic, patch: Arc::new(patch) }
-        .into()
-}
-
-/// A process of the control plane.
-fn process(dice: &mut Dice) -> ProcessId {
-    if dice.below("process", 4) == 0 { ProcessId::Scheduler } else { ProcessId::Manager }
-}
-
-fn fault(dice: &mut Dice) -> Act {
-    let node = format!("node-{}", 1 + dice.below("node", 2));
-    let kubelet = ProcessId::Kubelet(node.as_str().into());
-    let kind = [Kind::Pod, Kind::ReplicaSet, Kind::Deployment][dice.below("watch", 3) as usize % 3];
-    let manager = ProcessId::Manager;
-    let of = |fault| Act::Fault(fault);
-    match dice.below("fault", 20) {
-        0 => of(FaultAct::Hold { process: manager, kind, held: true }),
-        1 => of(FaultAct::Crash { process: manager }),
-        2 => of(FaultAct::CrashAfter { process: manager, writes: 1 + dice.below("writes", 4) }),
-        3 => of(FaultAct::Crash { process: ProcessId::Scheduler }),
-        4 => of(FaultAct::Stop {
-            controller: ["deployment", "replicaset", "endpointslice"][dice.below("stop", 3) as usize % 3]
-                .into(),
-            stopped: true,
-        }),
-        5 => Act::Node(NodeAct::Stop(node)),
-        6 => Act::Node(NodeAct::Crash(node)),
-        7..=10 => {
-            let troubles = [Trouble::Dropped, Trouble::Unanswered, Trouble::Doubled, Trouble::Conflict];
-            let trouble = troubles[dice.below("trouble", 4) as usize % 4];
-            of(FaultAct::Requests { process: process(dice), trouble, next: 1 + dice.below("next", 8) })
-        }
-        11 => of(FaultAct::Lose { process: manager, kind, lost: true }),
-        12 => {
-            let by = Duration::from_millis(u64::from(dice.below("slow", 5_000)));
-            let process = if dice.below("who", 2) == 0 { kubelet } else { process(dice) };
-            of(FaultAct::Slow { process, by })
-        }
-        13 => of(FaultAct::Mute { process: kubelet, mute: true }),
-        14 => of(FaultAct::Deafen { process: kubelet, deaf: true }),
-        15 => of(FaultAct::ApiServer { away: true }),
-        16 => {
-            of(FaultAct::RestartStale { process: process(dice), behind: u64::from(dice.below("behind", 40)) })
-        }
-        17 => of(FaultAct::SecondManager { running: true }),
-        18 => of(FaultAct::Registry(
-            [Mood::Away, Mood::Slow(20), Mood::Throttling(3)][dice.below("registry", 3) as usize % 3],
-        )),
-        _ => of(FaultAct::ClockJump { by: Duration::from_secs(u64::from(dice.below("jump", 120))) }),
-    }
-}
-
+/// The cluster of a seed: two nodes, and the images of [`images`].
 fn start(seed: u64) -> Start {
     let nodes = (1..=2).map(|i| NodeSpec { name: format!("node-{i}"), ..NodeSpec::default() }).collect();
     let mut registry = Registry::default();
-    for i in 1..=3 {
-        registry.push(&format!("web:{i}"), Image::pulled_in(1));
+    for (name, image) in images() {
+        registry.push(name, image);
     }
     Start {
         nodes,
@@ -164,8 +119,14 @@ fn start(seed: u64) -> Start {
     }
 }
 
-/// What a run came to, names aside.
-pub type Digest = BTreeMap<String, String>;
+/// What the registry has: three that run, one that ends well, one that fails.
+pub fn images() -> [(&'static str, Image); 5] {
+    let ends = |code: i32| Image { exit: Some(code), after: Duration::from_secs(2), ..Image::pulled_in(1) };
+    // Who is asked to stop has not done its work, either.
+    let fails = Image { stop_exit: 143, ..ends(1) };
+    let runs = || Image::pulled_in(1);
+    [("web:1", runs()), ("web:2", runs()), ("web:3", runs()), ("ends:1", ends(0)), ("fails:1", fails)]
+}
 
 fn play(seed: u64, turns: &[(Duration, Turn)], faults: bool) -> Result<(World, Digest), String> {
     let mut world = World::boot(&start(seed));
@@ -173,27 +134,65 @@ fn play(seed: u64, turns: &[(Duration, Turn)], faults: bool) -> Result<(World, D
         let until = world.now() + *after;
         run_until(&mut world, until);
         match turn {
-            Turn::Ask(request) => {
-                // A person waits until somebody answers.
-                if world.faults().api_away {
-                    world.act(Act::Fault(FaultAct::ApiServer { away: false }));
-                }
-                world.act(Act::Run {
-                    terminal: 0,
-                    program: Arc::new(Requests(vec![request.clone()])),
-                    exclusive: false,
-                });
-                let until = world.now() + Duration::from_millis(200);
-                run_until(&mut world, until);
-            }
+            Turn::Do(act) => drop(world.act(act.clone())),
             Turn::Fault(act) if faults => drop(world.act(act.clone())),
             Turn::Fault(_) => {}
+            Turn::Heal => heal(&mut world),
+            asked => asks(&mut world, asked),
         }
     }
     heal(&mut world);
+    if !world.faults().is_none() {
+        return Err(format!("not all is healed: {:?}", world.faults()));
+    }
     rest(&mut world)?;
     let digest = digest(&world);
     Ok((world, digest))
+}
+
+/// A person asks, waits until somebody answers, and asks again where no answer came.
+fn asks(world: &mut World, turn: &Turn) {
+    if world.faults().api_away {
+        api_again(world);
+    }
+    let troubled = world.faults().programs;
+    ask(world, turn);
+    if let Some((trouble, _)) = troubled {
+        world.act(Act::Fault(FaultAct::Programs { trouble, next: 0 }));
+        ask(world, turn);
+    }
+}
+
+fn ask(world: &mut World, turn: &Turn) {
+    let program = Arc::new(Requests(requests(world, turn)));
+    world.act(Act::Run { terminal: 0, program, exclusive: false });
+    let until = world.now() + Duration::from_millis(200);
+    run_until(world, until);
+}
+
+fn requests(world: &World, turn: &Turn) -> Vec<Request> {
+    let options = DeleteOptions::default;
+    match turn {
+        Turn::Make(object) => crate::requests::create(object).into_iter().collect(),
+        Turn::Change(key, patch) => {
+            let (key, patch) = (key.clone(), Arc::new(patch.clone()));
+            let kind = PatchKind::Strategic;
+            vec![Verb::Patch { key, subresource: Subresource::None, kind, patch }.into()]
+        }
+        Turn::Delete(key) => vec![Verb::Delete { key: key.clone(), options: options() }.into()],
+        Turn::Away { app, evict } => {
+            let pods = world.store().list(Kind::Pod, None).filter_map(|o| o.get::<kubestep_model::Pod>());
+            let keys =
+                pods.filter(|p| p.metadata.labels.get("app").is_some_and(|l| *l == **app)).map(Resource::key);
+            let (most, evict) = if *evict { (1, true) } else { (usize::MAX, false) };
+            let ask = |key: Key| match evict {
+                true => Verb::Evict { pod: key, options: options() }.into(),
+                false => Verb::Delete { key, options: options() }.into(),
+            };
+            keys.take(most).map(ask).collect()
+        }
+        Turn::Do(_) | Turn::Fault(_) | Turn::Heal => vec![],
+    }
 }
 
 fn run_until(world: &mut World, end: kubestep_model::Instant) {
@@ -203,13 +202,28 @@ fn run_until(world: &mut World, end: kubestep_model::Instant) {
     world.idle_until(end);
 }
 
+/// The API server answers again. Who was not heard for so long that it lost its lease would have ended (upstream:
+/// client-go/tools/leaderelection, RenewDeadline): there is no election here, so it begins anew when it is heard again.
+fn api_again(world: &mut World) {
+    world.act(Act::Fault(FaultAct::ApiServer { away: false }));
+    for process in LEADERS {
+        world.act(Act::Fault(FaultAct::Crash { process: process.clone() }));
+        world.act(Act::Fault(FaultAct::Restart { process }));
+    }
+}
+
+/// Who leads only as long as its lease is renewed.
+const LEADERS: [ProcessId; 2] = [ProcessId::Manager, ProcessId::Scheduler];
+
 /// Ends every fault.
 pub fn heal(world: &mut World) {
     let faults = world.faults().clone();
     let mut acts = vec![];
     if faults.api_away {
-        acts.push(FaultAct::ApiServer { away: false });
+        api_again(world);
     }
+    let unheard = LEADERS.into_iter().filter(|process| faults.mute.contains(process));
+    acts.extend(unheard.map(|process| FaultAct::Crash { process }));
     acts.push(FaultAct::Registry(Mood::Well));
     if world.process(&ProcessId::SecondManager).is_some() {
         acts.push(FaultAct::SecondManager { running: false });
@@ -244,6 +258,11 @@ pub fn heal(world: &mut World) {
     }
 }
 
+/// Whether no gap is open but that of an autoscaler that has no metrics, which stays open whatever happens.
+fn calm(gaps: &Gaps) -> bool {
+    gaps.iter().all(|(key, _)| key.kind.name() == "HorizontalPodAutoscaler")
+}
+
 /// Runs until no gap is open and nothing but the clock moves. Errors: it did not come to that in time.
 fn rest(world: &mut World) -> Result<(), String> {
     let end = world.now() + CALM_WITHIN;
@@ -255,14 +274,14 @@ fn rest(world: &mut World) -> Result<(), String> {
         }
         let record = world.advance(&step);
         gaps.follow(world, &record.changes);
-        if gaps.is_empty() && settled(world) {
+        if calm(&gaps) && settled(world) {
             // What was forgotten in caches and timers shows within some resyncs.
             let until = world.now() + Duration::from_secs(120);
             while let Some((_, step)) = world.next().filter(|(at, _)| *at <= until) {
                 let record = world.advance(&step);
                 gaps.follow(world, &record.changes);
             }
-            if gaps.is_empty() {
+            if calm(&gaps) {
                 return Ok(());
             }
         }
@@ -270,32 +289,4 @@ fn rest(world: &mut World) -> Result<(), String> {
     let found = verdict(world, &gaps);
     let open: Vec<String> = gaps.iter().map(|(k, g)| format!("{k:?} {}", g.measure.text)).collect();
     Err(format!("{:?} after an hour ({:?}): {}", found.kind, found.blocker.map(|b| b.1), open.join(", ")))
-}
-
-/// Deployments, pods and endpoints as they ended.
-pub fn digest(world: &World) -> Digest {
-    let mut digest = Digest::new();
-    for d in world.store().list(Kind::Deployment, None).filter_map(|o| o.get::<Deployment>()) {
-        let s = &d.status;
-        let text = format!(
-            "{} replicas, {} updated, {} ready, {} available, {:?} terminating",
-            s.replicas, s.updated_replicas, s.ready_replicas, s.available_replicas, s.terminating_replicas
-        );
-        digest.insert(format!("Deployment {}", d.metadata.name), text);
-    }
-    let mut pods: BTreeMap<String, u32> = BTreeMap::new();
-    for p in world.store().list(Kind::Pod, None).filter_map(|o| o.get::<Pod>()) {
-        let images: Vec<&str> = p.spec.containers.iter().map(|c| c.image.as_str()).collect();
-        let ready = if p.is_ready() { "ready" } else { "not ready" };
-        *pods.entry(format!("{} {} {ready}", p.status.phase, images.join(","))).or_default() += 1;
-    }
-    digest.insert("pods".into(), format!("{pods:?}"));
-    for s in world.store().list(Kind::EndpointSlice, None).filter_map(|o| o.get::<EndpointSlice>()) {
-        let ready = s.endpoints.iter().filter(|e| e.conditions.ready == Some(true)).count();
-        digest.insert(
-            format!("EndpointSlice of {:?}", s.metadata.labels.get("kubernetes.io/service-name")),
-            format!("{ready} ready of {}", s.endpoints.len()),
-        );
-    }
-    digest
 }

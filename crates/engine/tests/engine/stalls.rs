@@ -304,6 +304,21 @@ fn a_binding_in_flight_gives_a_node_more_than_it_has() {
     assert!(source.ends_with("· status.message") && text.starts_with("OutOfcpu: "), "{source}, {text}");
 }
 
+/// A request for a pod that is in flight when the controller manager crashes makes one too many; the job takes it away.
+#[test]
+fn a_job_has_three_pods_of_two_after_a_crash() {
+    let mut page = Page::open("P21-job");
+    let mut most = 0;
+    for _ in 0..16 {
+        page.send(Command::Advance { millis: 250 });
+        let names = typed(&mut page, "kubectl get pods -o jsonpath={.items[*].metadata.name}");
+        most = most.max(names.split_whitespace().count());
+    }
+    assert_eq!(most, 3);
+    assert_eq!(page.send(Command::UntilCalm), kubestep_protocol::Stop::Calm(VerdictKind::Converged));
+    assert_eq!(typed(&mut page, "kubectl get job count -o jsonpath={.status.succeeded}"), "2");
+}
+
 /// A scheduler that begins anew asks once more, as upstream's does; who was asked goes once.
 #[test]
 fn a_victim_is_asked_twice_after_a_crash() {
