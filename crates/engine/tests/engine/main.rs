@@ -4,6 +4,7 @@ mod authoring;
 mod breaking;
 mod checking;
 mod choosing;
+mod flags;
 mod frames;
 mod lessons;
 mod links;
