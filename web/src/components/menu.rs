@@ -218,6 +218,6 @@ mod tests {
             .into_iter()
             .map(|(name, from, list)| (name.to_string(), from, list.len()))
             .collect();
-        assert_eq!(groups, [("Nodes".into(), 0, 2), (String::new(), 2, 1)]);
+        assert_eq!(groups, [("Nodes".into(), 0, 2), (String::new(), 2, 2)]);
     }
 }
