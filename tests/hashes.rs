@@ -229,6 +229,10 @@ fn id(fault: &FaultAct) -> String {
     match fault {
         FaultAct::Hold { process, kind, .. } => format!("hold:{}:{}", named(process), kind.resource()),
         FaultAct::Lose { process, kind, .. } => format!("lose:{}:{}", named(process), kind.resource()),
+        FaultAct::Delay { process, kind, by } => {
+            format!("delay:{}:{}:{}", named(process), kind.resource(), by.as_millis())
+        }
+        FaultAct::SlowPrograms { by } => format!("delay:programs:{}", by.as_millis()),
         FaultAct::Stop { controller, .. } => format!("stop:{controller}"),
         FaultAct::CrashAfter { process, writes } => format!("crash-after:{}:{writes}", named(process)),
         FaultAct::Requests { process, trouble, next } => requests(&named(process), trouble, next),

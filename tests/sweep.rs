@@ -37,7 +37,7 @@ fn a_seed_always_ends_at_the_same_hash() {
 }
 
 /// Every workload, what stands around it, and every fault.
-const DRAWN: [&str; 45] = [
+const DRAWN: [&str; 47] = [
     "Make Deployment",
     "Make StatefulSet",
     "Make DaemonSet",
@@ -61,6 +61,8 @@ const DRAWN: [&str; 45] = [
     "evict: true",
     "Hold",
     "Lose",
+    "Delay",
+    "SlowPrograms",
     "Stop {",
     "Stop(\"node",
     "Crash {",

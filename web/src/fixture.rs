@@ -136,6 +136,7 @@ fn images(asked: u32, next: Option<At>) -> Vec<Arc<Image>> {
             name: format!("checkout:{tag}"),
             look,
             words: words.into(),
+            behaviour: vec![],
             asked,
             next,
         })

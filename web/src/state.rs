@@ -78,6 +78,8 @@ pub enum Open {
     Node(Id),
     /// An image's menu.
     Image(Id),
+    /// What an image's process does.
+    Behaviour(Id),
     /// A pod's menu.
     Pod(Id),
     /// *Until…*

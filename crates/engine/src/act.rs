@@ -9,6 +9,7 @@ use kubestep_kubectl::{Shell, namespace_set};
 use kubestep_model::arrange::Gather;
 use kubestep_model::{Kind, Pod};
 use kubestep_protocol::{Command, Doc, ImageAct, NodeAct, ObjectRef, PodAct};
+use serde_json::{Map, Value};
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 /// How long the pull of an image that a person pushes takes.
@@ -30,6 +31,7 @@ pub(crate) fn saved_of(session: &Session, command: &Command) -> Result<Saved, St
         Command::Interrupt { terminal } => Saved::Interrupt { terminal: u32::from(*terminal) },
         Command::Fault { id, on } => Saved::Fault { id: id.clone(), on: *on },
         Command::WhatIf(on) => Saved::WhatIf(*on),
+        Command::Image(ImageAct::Behave(name, fields)) => behave(session, name, fields)?,
         Command::Image(act) => image(session, act),
         Command::Node(act) => node(session, act)?,
         Command::Pod { pod, act } => pod_act(session, pod, act)?,
@@ -61,9 +63,66 @@ fn kubectl(line: String) -> Saved {
     Saved::Run { terminal: 0, line, files: vec![] }
 }
 
+/// The keys of a row of the registry that say what the image's process does: of whole numbers, of numbers, a switch,
+/// texts.
+const BEHAVIOUR: [&[&str]; 4] = [
+    &["exit"],
+    &[
+        "afterSeconds",
+        "readyAfterSeconds",
+        "failsAfterSeconds",
+        "stopSeconds",
+        "memoryMiB",
+        "memoryGrowsMiBPerSecond",
+    ],
+    &["ignoresTerm"],
+    &["startError", "logs"],
+];
+/// The largest number and the longest text that such a key may have.
+const MOST: f64 = 1e9;
+const MOST_WORDS: usize = 100_000;
+
+/// The row of an image, as a session writes it.
+fn row_of(image: &Image) -> Map<String, Value> {
+    serde_json::from_str(&kubestep_lessons::stage::image_text(image)).unwrap_or_default()
+}
+
+/// What the process of an image does that is not as usual.
+pub(crate) fn behaviour(image: &Image) -> Vec<(String, String)> {
+    let row = row_of(image);
+    let said = |key: &&str| {
+        let text = match row.get(*key)? {
+            Value::String(text) => text.clone(),
+            other => other.to_string().trim_end_matches(".0").to_string(),
+        };
+        Some(((*key).to_string(), text))
+    };
+    BEHAVIOUR.iter().flat_map(|keys| keys.iter()).filter_map(said).collect()
+}
+
+/// Another row for an image: what its process does as said, all else as it is.
+fn behave(session: &Session, name: &str, fields: &[(String, String)]) -> Result<Saved, String> {
+    let before = session.world().registry().get(name).cloned().unwrap_or_default();
+    let mut row = row_of(&before);
+    row.retain(|key, _| !BEHAVIOUR.iter().any(|keys| keys.contains(&key.as_str())));
+    for (key, text) in fields.iter().filter(|(_, text)| !text.trim().is_empty()) {
+        let sort = BEHAVIOUR.iter().position(|keys| keys.contains(&key.as_str()));
+        let value = match sort {
+            Some(0) => text.trim().parse::<u8>().ok().map(Value::from),
+            Some(1) => text.trim().parse::<f64>().ok().filter(|n| (0.0..=MOST).contains(n)).map(Value::from),
+            Some(2) => text.trim().parse::<bool>().ok().map(Value::from),
+            Some(_) => (text.len() <= MOST_WORDS).then(|| Value::from(text.as_str())),
+            None => None,
+        };
+        row.insert(key.clone(), value.ok_or("This is no value that an image can have.")?);
+    }
+    let name = name.to_string();
+    Ok(Saved::Script(serde_json::json!({"image": {name: row}}).to_string()))
+}
+
 fn image(session: &Session, act: &ImageAct) -> Saved {
     let (name, change) = match act {
-        ImageAct::Push(name) => (name, Some((PULL_MILLIS, false))),
+        ImageAct::Behave(name, _) | ImageAct::Push(name) => (name, Some((PULL_MILLIS, false))),
         ImageAct::Remove(name) => (name, None),
         ImageAct::Slow(name, millis) => (name, Some((*millis, false))),
         ImageAct::Deny(name, denied) => {

@@ -164,9 +164,11 @@ fn asks(world: &mut World, turn: &Turn) {
 }
 
 fn ask(world: &mut World, turn: &Turn) {
-    let program = Arc::new(Requests(requests(world, turn)));
+    let requests = requests(world, turn);
+    let slow = world.faults().programs_slow * 3 * (1 + u32::try_from(requests.len()).unwrap_or(0));
+    let program = Arc::new(Requests(requests));
     world.act(Act::Run { terminal: 0, program, exclusive: false });
-    let until = world.now() + Duration::from_millis(200);
+    let until = world.now() + Duration::from_millis(200) + slow;
     run_until(world, until);
 }
 
@@ -233,6 +235,9 @@ pub fn heal(world: &mut World) {
     let troubled = faults.requests.iter().map(|(p, (trouble, _))| (p.clone(), *trouble));
     acts.extend(troubled.map(|(process, trouble)| FaultAct::Requests { process, trouble, next: 0 }));
     acts.extend(faults.programs.map(|(trouble, _)| FaultAct::Programs { trouble, next: 0 }));
+    let delayed = faults.delayed.keys().cloned();
+    acts.extend(delayed.map(|(process, kind)| FaultAct::Delay { process, kind, by: Duration::ZERO }));
+    acts.push(FaultAct::SlowPrograms { by: Duration::ZERO });
     acts.extend(faults.slow.keys().map(|p| FaultAct::Slow { process: p.clone(), by: Duration::ZERO }));
     acts.extend(faults.mute.iter().map(|p| FaultAct::Mute { process: p.clone(), mute: false }));
     acts.extend(faults.deaf.iter().map(|p| FaultAct::Deafen { process: p.clone(), deaf: false }));

@@ -26,6 +26,7 @@ pub use common::{age, find_roles, host_port, micro_age, sum_up};
 pub(crate) use storage::{access_modes, class as storage_class_of};
 
 use crate::output::table::Cells;
+use kubestep_model::arrange::Arrange;
 use kubestep_model::{Instant, Kind, Object, Resource, kinds::*};
 use std::fmt;
 
@@ -226,6 +227,19 @@ pub(crate) fn write(kind: Kind, object: &Object, now: Instant, wide: bool, full:
         Object::Event(o) if kind == Kind::Event => event::write(o, now, wide, out),
         _ => (of(kind).row)(object, now, wide || full).iter().for_each(|cell| out.put_cell(cell)),
     }
+}
+
+/// The order of a table's rows: as they came, but flow schemas by which is asked first.
+pub(crate) fn order(kind: Kind, objects: &[Object]) -> Vec<usize> {
+    let mut places: Vec<usize> = (0..objects.len()).collect();
+    if kind == Kind::other("flowcontrol.apiserver.k8s.io", "FlowSchema") {
+        places.arrange_by_key(|&at| {
+            let Object::Custom(schema) = &objects[at] else { return (0, "".into()) };
+            let precedence = schema.rest.get("spec").and_then(|s| s["matchingPrecedence"].as_i64());
+            (precedence.unwrap_or(0), schema.metadata.name.clone())
+        });
+    }
+    places
 }
 
 /// What stands behind an object's name in a list of its kind: the default storage class is marked there.

@@ -152,7 +152,7 @@ pub fn acts(act: &ScriptAct) -> Vec<(Act, String)> {
 }
 
 /// An image's row as a session writes it.
-fn image_text(image: &kubestep_cluster::Image) -> String {
+pub fn image_text(image: &kubestep_cluster::Image) -> String {
     let mut parts = vec![format!("\"pullSeconds\": {}", image.pull.as_secs_f64())];
     if let Some(code) = image.exit {
         parts.push(format!("\"exit\": {code}"));

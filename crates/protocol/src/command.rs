@@ -304,6 +304,9 @@ pub enum ImageAct {
     Slow(String, u64),
     /// Pulls of it are denied (`true`) or allowed.
     Deny(String, bool),
+    /// What its process does from now on: keys of a row of the registry, with their values as typed; what is not named
+    /// is as usual. Containers that run go on as they began.
+    Behave(String, Vec<(String, String)>),
 }
 
 /// What can be done to a pod outside the API, and the two things people do to it with kubectl.

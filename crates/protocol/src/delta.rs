@@ -211,6 +211,7 @@ mod tests {
             name: format!("a:{id}"),
             look: ImageLook::There,
             words: String::new(),
+            behaviour: vec![],
             asked,
             next: None,
         })

@@ -226,6 +226,8 @@ pub struct Image {
     pub look: ImageLook,
     /// "pulls in 1 s · runs until stopped"; "not there" for a missing one.
     pub words: String,
+    /// What its process does that is not as usual: keys of its row and their values, for the form.
+    pub behaviour: Vec<(String, String)>,
     /// How often it was asked for.
     pub asked: u32,
     /// When it will next be asked for.

@@ -2,6 +2,7 @@
 
 mod audit;
 mod banner;
+mod behaviour;
 mod board;
 mod breakmenu;
 mod cluster;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use kubestep_protocol::*;
 use yew::prelude::*;
 
+use super::behaviour::Behaviour;
 use super::menu::{Entry, Menu};
 use crate::state::{Msg, Open};
 use crate::store::{Send, on, use_send};
@@ -45,6 +46,7 @@ fn image(image: &Image, props: &Props, send: &Send) -> Html {
         .filter(|n| *n > props.now)
         .map(|n| format!(" · {}", tf!("next in {}", age(n.0 - props.now.0))));
     let open = props.open == Some(Open::Image(image.id));
+    let behaves = props.open == Some(Open::Behaviour(image.id));
     let push = Msg::Act(Command::Image(ImageAct::Push(image.reference.clone())));
     let words = format!("{words}{}", next.unwrap_or_default());
     html! {
@@ -57,6 +59,7 @@ fn image(image: &Image, props: &Props, send: &Send) -> Html {
                     <button class="btn btn-bare btn-s" id={format!("open-image-{}", image.id.0)} aria-haspopup="menu" aria-expanded={open.to_string()}
                         aria-label={tf!("{}: remove, slow, deny", image.name)} onclick={on(send, Msg::Open(Open::Image(image.id)))}>{"⋯"}</button>
                     if open { { menu(image) } }
+                    if behaves { <Behaviour id={image.id} name={image.name.clone()} reference={image.reference.clone()} fields={image.behaviour.clone()} /> }
                 </span>
             }
         </div>
@@ -83,6 +86,11 @@ fn menu(image: &Image) -> Html {
             on: Some(denied),
             ..Entry::of("Deny pulls", "401 Unauthorized", act(ImageAct::Deny(reference(), !denied)))
         },
+        Entry::of(
+            "Behaviour…",
+            "what its process does, from its next start on",
+            Msg::Open(Open::Behaviour(image.id)),
+        ),
     ];
     html! { <Menu name={image.name.clone()} key_name={format!("image-{}", image.id.0)} entries={entries} /> }
 }

@@ -169,6 +169,7 @@ pub(crate) fn name(open: &Open) -> String {
         Open::Faults => "faults".into(),
         Open::Node(id) => format!("node-{}", id.0),
         Open::Image(id) => format!("image-{}", id.0),
+        Open::Behaviour(id) => format!("behaviour-{}", id.0),
         Open::Pod(id) => format!("pod-{}", id.0),
         Open::Until => "until".into(),
         Open::Moves => "moves".into(),
@@ -187,6 +188,7 @@ fn opener(open: &Open) -> String {
     match open {
         Open::Break => "break-it".into(),
         Open::Pod(id) => format!("pod-{}", id.0),
+        Open::Behaviour(id) => format!("open-image-{}", id.0),
         other => format!("open-{}", name(other)),
     }
 }

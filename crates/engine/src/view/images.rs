@@ -161,5 +161,6 @@ fn row(id: Id, reference: &str, image: Option<&Image>, asked: u32, home: &str) -
             )
         }
     };
-    ImageRow { id, reference: reference.into(), name: name.into(), look, words, asked, next: None }
+    let behaviour = image.map_or(vec![], crate::act::behaviour);
+    ImageRow { id, reference: reference.into(), name: name.into(), look, words, behaviour, asked, next: None }
 }

@@ -146,3 +146,40 @@ fn memory_that_grows_ends_at_the_limit_of_its_container() {
     page.apply(kubestep_protocol::Doc { name: "thumbs.yaml".into(), text });
     assert_eq!(page.send(Command::UntilCalm), Stop::Calm(VerdictKind::Converged));
 }
+
+#[test]
+fn what_an_image_does_is_an_input_as_any_other() {
+    use kubestep_protocol::ImageAct;
+    let mut page = Page::open("P07-memory");
+    let image = "registry.example.com/thumbs:1.5".to_string();
+    let behave = |page: &mut Page, fields: &[(&str, &str)]| {
+        let fields = fields.iter().map(|(k, v)| ((*k).to_string(), (*v).to_string())).collect();
+        page.send(Command::Image(ImageAct::Behave(image.clone(), fields)))
+    };
+    for wrong in [("exit", "300"), ("afterSeconds", "-1"), ("memoryMiB", "much"), ("pullSeconds", "3")] {
+        assert!(matches!(behave(&mut page, &[wrong]), Stop::Refused(_)), "{wrong:?}");
+    }
+    let fields = [
+        ("exit", "3"),
+        ("afterSeconds", "2.5"),
+        ("logs", "one\n\"two\""),
+        ("ignoresTerm", "true"),
+        ("stopSeconds", ""),
+    ];
+    behave(&mut page, &fields);
+    let row = |page: &Page| page.frame().images.iter().find(|i| i.reference.ends_with("thumbs:1.5")).cloned();
+    let mut said = row(&page).expect("a row").behaviour.clone();
+    said.sort();
+    let want = ["afterSeconds 2.5", "exit 3", "ignoresTerm true", "logs one\n\"two\""];
+    assert_eq!(said.iter().map(|(k, v)| format!("{k} {v}")).collect::<Vec<_>>(), want);
+    let text = page.doc().text.replace("thumbs:1.4", "thumbs:1.5");
+    page.apply(kubestep_protocol::Doc { name: "thumbs.yaml".into(), text });
+    page.send(Command::Advance { millis: 8000 });
+    let (hash, shared) = (page.hash(), page.share());
+    assert_eq!(last_run(&mut page, "app=thumbs").0, "3 Error");
+    let mut other = Page::new();
+    other.send(Command::LoadLink(shared.text));
+    assert_eq!((other.hash(), other.loaded.expect("loaded").differs), (hash, None));
+    behave(&mut page, &[]);
+    assert_eq!(row(&page).expect("a row").behaviour, []);
+}

@@ -49,7 +49,7 @@ fn trouble(dice: &mut Dice) -> Trouble {
 /// A fault.
 pub(super) fn fault(dice: &mut Dice) -> Act {
     let of = Act::Fault;
-    match dice.below("fault", 24) {
+    match dice.below("fault", 26) {
         0 | 1 => {
             let (process, kind) = watch(dice);
             of(FaultAct::Hold { process, kind, held: true })
@@ -89,6 +89,15 @@ pub(super) fn fault(dice: &mut Dice) -> Act {
             [Mood::Away, Mood::Slow(20), Mood::Throttling(3)][dice.below("registry", 3) as usize % 3],
         )),
         22 => of(FaultAct::ClockJump { by: Duration::from_secs(u64::from(dice.below("jump", 120))) }),
+        23 => {
+            let (process, kind) = watch(dice);
+            let by = Duration::from_millis(u64::from(dice.below("delay", 20_000)));
+            of(FaultAct::Delay { process, kind, by })
+        }
+        24 => {
+            let by = Duration::from_millis(u64::from(dice.below("delay", 3_000)));
+            of(FaultAct::SlowPrograms { by })
+        }
         _ => of(FaultAct::ClockJump { by: Duration::from_secs(u64::from(dice.below("jump", 900))) }),
     }
 }

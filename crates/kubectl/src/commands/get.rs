@@ -14,6 +14,7 @@ use crate::{
         sort,
         table::{Shape, shown},
     },
+    printers,
     select::{self, Found, Info, Select},
 };
 use kubestep_model::arrange::Arrange;
@@ -208,7 +209,7 @@ pub(super) fn human(kc: &mut Kc<'_>, args: &Args, format: &Format, found: Found)
                 Err(_) if objects.len() > 1 => continue,
                 Err(_) => (0..objects.len()).collect(),
             },
-            _ => (0..objects.len()).collect(),
+            _ => printers::order(*kind, objects),
         };
         let objects: Vec<&Object> = places.into_iter().map(|at| &objects[at]).collect();
         let shape = Shape {

@@ -28,7 +28,7 @@ const LEVELS: [(&str, u32, u32, u32, u32); 6] = [
 
 /// All requests of some people: name, level, place in the order, how flows are told apart, who (`g:` a group, `u:` a
 /// user, `s:` service accounts of kube-system).
-const WHOLE: [(&str, &str, u32, &str, &[&str]); 9] = [
+const WHOLE: [(&str, &str, u32, &str, &[&str]); 8] = [
     ("catch-all", "catch-all", 10000, "ByUser", &["g:system:unauthenticated", "g:system:authenticated"]),
     ("exempt", "exempt", 1, "", &["g:system:masters"]),
     (
@@ -43,7 +43,6 @@ const WHOLE: [(&str, &str, u32, &str, &[&str]); 9] = [
     ("kube-system-service-accounts", "workload-high", 900, "ByNamespace", &["s:*"]),
     ("service-accounts", "workload-low", 9000, "ByUser", &["g:system:serviceaccounts"]),
     ("system-nodes", "system", 500, "ByUser", &["g:system:nodes"]),
-    ("workload-leader-election", "leader-election", 200, "ByUser", &["s:*"]),
 ];
 
 fn subject(text: &&str) -> Value {
@@ -83,30 +82,21 @@ fn schema(level: &str, precedence: u32, by: &str, subjects: Vec<Value>, rest: &V
 }
 
 fn schemas() -> Vec<(&'static str, Value)> {
-    let writes = ["get", "create", "update"];
-    let leases = || on(&writes, "coordination.k8s.io", &["leases"], false);
-    let manager = ["u:system:kube-controller-manager"];
+    let leases = on(&["get", "create", "update"], "coordination.k8s.io", &["leases"], false);
     let mut all: Vec<(&str, Value)> = vec![];
     for (name, level, precedence, by, who) in WHOLE {
-        let rules = if name == "workload-leader-election" {
-            json!({"resourceRules": [leases()]})
-        } else {
-            json!({"resourceRules": [on(&["*"], "*", &["*"], true)],
-                "nonResourceRules": [{"verbs": ["*"], "nonResourceURLs": ["*"]}]})
-        };
+        let rules = json!({"resourceRules": [on(&["*"], "*", &["*"], true)],
+            "nonResourceRules": [{"verbs": ["*"], "nonResourceURLs": ["*"]}]});
         all.push((name, schema(level, precedence, by, who.iter().map(subject).collect(), &rules)));
     }
     let mut some = |name, level, precedence, by, who: &[&str], rules: Value| {
         all.push((name, schema(level, precedence, by, who.iter().map(subject).collect(), &rules)));
     };
-    let endpoints = on(&writes, "", &["endpoints"], false);
-    let rules = json!({"resourceRules": [endpoints]});
-    some("endpoint-controller", "workload-high", 150, "ByUser", &[manager[0], "s:*"], rules);
     let everybody = ["g:system:unauthenticated", "g:system:authenticated"];
     let health = json!({"verbs": ["get"], "nonResourceURLs": ["/healthz", "/readyz", "/livez"]});
     some("probes", "exempt", 2, "", &everybody, json!({"nonResourceRules": [health]}));
-    let leading = [manager[0], "u:system:kube-scheduler", "s:*"];
-    let rules = json!({"resourceRules": [leases()]});
+    let leading = ["u:system:kube-controller-manager", "u:system:kube-scheduler", "s:*"];
+    let rules = json!({"resourceRules": [leases]});
     some("system-leader-election", "leader-election", 100, "ByUser", &leading, rules);
     let nodes = [
         on(&["*"], "", &["nodes", "nodes/status"], true),
@@ -170,7 +160,7 @@ mod tests {
     #[test]
     fn schemas_name_levels_that_are_there() {
         let levels: Vec<&str> = levels().iter().map(|(name, _)| *name).collect();
-        assert_eq!((levels.len(), schemas().len()), (8, 13));
+        assert_eq!((levels.len(), schemas().len()), (8, 11));
         for (name, schema) in schemas() {
             let level = schema["spec"]["priorityLevelConfiguration"]["name"].as_str().unwrap();
             assert!(levels.contains(&level), "{name} names {level}");
