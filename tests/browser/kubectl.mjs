@@ -110,6 +110,28 @@ test("lines that are pasted run as lines, a here-document as one", async () => {
   });
 });
 
+test("a here-document is typed line by line, and Ctrl-C drops one", async () => {
+  await visit(async (page) => {
+    const { keyboard } = page.tab;
+    const said = () => page.terminal.textContent();
+    await page.tab.locator("#kubectl").focus();
+    const type = async (lines) => {
+      for (const line of lines) {
+        await keyboard.type(line);
+        await keyboard.press("Enter");
+      }
+    };
+    await type(["cat <<EOF | kubectl apply -f -", "apiVersion: v1", "kind: ConfigMap"]);
+    await page.until("the lines stand there", async () => (await said()).endsWith("$ cat <<EOF | kubectl apply -f -\n> apiVersion: v1\n> kind: ConfigMap"));
+    await keyboard.press("Control+c");
+    await page.until("they are gone", async () => !(await said()).includes("cat"));
+    await type(["cat <<EOF | kubectl apply -f -", "apiVersion: v1", "kind: ConfigMap", "metadata: {name: typed}", "data: {a: it's}", "EOF"]);
+    await page.until("it is applied", async () => /configmap\/typed created/.test(await said()));
+    await type(["kubectl get configmap \\", "  typed"]);
+    await page.until("the line went on", async () => /\ntyped +1 /.test(await said()));
+  });
+});
+
 test("a name in a table selects its object, a state has its colour", async () => {
   await visit(async (page) => {
     await page.kubectl("kubectl get pods");

@@ -50,6 +50,12 @@ test("axe finds nothing on the inspector's tabs and in what floats", async () =>
       await page.tab.keyboard.press("Escape");
       await page.tab.locator(".breakmenu").waitFor({ state: "detached" });
     }
+    await page.tab.locator("[id^=open-image-]").first().click();
+    await page.choose(/^Behaviour…/);
+    await page.tab.getByRole("dialog", { name: /^Behaviour of / }).waitFor();
+    await clean(page, "an image's behaviour");
+    await page.tab.keyboard.press("Escape");
+    await page.tab.locator(".breakmenu").waitFor({ state: "detached" });
     await page.tab.keyboard.press("?");
     await page.tab.getByRole("dialog", { name: "Keyboard" }).waitFor();
     await clean(page, "keys");

@@ -44,6 +44,32 @@ test("a stopped node is told at once, and a removed one keeps its pods in its co
   });
 });
 
+test("what an image's process does is edited by keyboard, and containers do it", async () => {
+  await visit(async (page) => {
+    const { keyboard } = page.tab;
+    const opener = page.tab.locator("[id^=open-image-]").first();
+    await opener.focus();
+    await keyboard.press("Enter");
+    await page.choose(/^Behaviour…/);
+    const dialog = page.tab.getByRole("dialog", { name: /^Behaviour of / });
+    await page.until("the first field has the focus", () => page.tab.evaluate(() => document.activeElement.labels?.[0]?.textContent.startsWith("Exit code")));
+    await keyboard.type("300");
+    await page.until("it is told beside the field", async () => /a whole number from 0 to 255/.test(await page.text(dialog)));
+    assert.ok(await dialog.getByRole("button", { name: "Save" }).isDisabled());
+    await keyboard.press("Control+a");
+    await keyboard.type("3");
+    await keyboard.press("Tab");
+    await keyboard.type("2");
+    await keyboard.press("Enter");
+    await dialog.waitFor({ state: "detached" });
+    await page.until("the registry says so", async () => /ends with 3 after 2\s?s/.test(await page.text(page.tab.getByRole("group", { name: "Registry" }))));
+    const image = await opener.getAttribute("aria-label");
+    await page.kubectl(`kubectl run ends --image=registry.example.com/${image.split(": ")[0]} --restart=Never`);
+    await page.press("Run until calm");
+    assert.match(await page.kubectl("kubectl get pod ends"), /ends +0\/1 +Error/);
+  });
+});
+
 test("faults stand in groups and are found by their words", async () => {
   await visit(async (page) => {
     await page.button("Faults").click();

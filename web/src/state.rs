@@ -207,6 +207,8 @@ pub struct Ui {
     pub lesson: bool,
     /// The terminal's input line.
     pub input: Rc<str>,
+    /// The lines of which it is the next: a text behind `<<`, an open quote. Each with its end.
+    pub above: Rc<str>,
     /// Lines typed before, newest last.
     pub typed: Rc<Vec<Rc<str>>>,
     /// Where in `typed` we are, counted from the end; 0: a new line.
@@ -230,6 +232,11 @@ pub struct Ui {
 }
 
 impl Ui {
+    /// What is typed in the terminal, with the lines above.
+    fn line(&self) -> Rc<str> {
+        format!("{}{}", self.above, self.input).into()
+    }
+
     /// One column, and a finger.
     pub fn is_phone(&self) -> bool {
         self.window.0 < 720

@@ -55,7 +55,7 @@ pub(crate) fn Cluster(props: &Props) -> Html {
                     },
                 } }
             </div>
-            <Terminal entries={state.frame.as_ref().map(|f| f.terminal.clone()).unwrap_or_default()} open={ui.dock} input={ui.input.clone()}
+            <Terminal entries={state.frame.as_ref().map(|f| f.terminal.clone()).unwrap_or_default()} open={ui.dock} input={ui.input.clone()} above={ui.above.clone()}
                 choices={ui.choices.clone()} waits={state.terminal_waits()} terminals={state.terminals()} shown={state.terminal()} />
         </section>
     }

@@ -18,6 +18,8 @@ pub(crate) struct Props {
     pub(crate) entries: Vec<Arc<Entry>>,
     pub(crate) open: bool,
     pub(crate) input: Rc<str>,
+    /// The lines of which that is the next.
+    pub(crate) above: Rc<str>,
     pub(crate) choices: Rc<Vec<String>>,
     /// A command runs or waits.
     pub(crate) waits: bool,
@@ -35,11 +37,14 @@ pub(crate) fn Terminal(props: &Props) -> Html {
     {
         let log = log.clone();
         // A terminal shows its end.
-        use_effect_with((props.entries.clone(), props.choices.clone(), props.open, shown), move |_| {
-            if let Some(log) = log.cast::<Element>() {
-                log.set_scroll_top(log.scroll_height());
-            }
-        });
+        use_effect_with(
+            (props.entries.clone(), props.choices.clone(), props.above.clone(), props.open, shown),
+            move |_| {
+                if let Some(log) = log.cast::<Element>() {
+                    log.set_scroll_top(log.scroll_height());
+                }
+            },
+        );
     }
     use_effect_with((shown, props.terminals.len()), |_| {
         crate::browser::in_sight(".dock-head [aria-selected=true]");
@@ -73,15 +78,26 @@ pub(crate) fn Terminal(props: &Props) -> Html {
             <div class="term" role="log" aria-label={t("Terminal")} tabindex="0" ref={log}>
                 // A list of its own: among others without a key, one answer more would make all of them anew.
                 <>{ for entries.map(|e| html! { <One key={e.id.0} entry={e.clone()} /> }) }</>
+                if !props.above.is_empty() { <pre><span class="cmd">{above(&props.above)}</span></pre> }
                 if !props.choices.is_empty() { <p class="label" aria-live="polite">{props.choices.join("   ")}</p> }
             </div>
             <form class="prompt" onsubmit={onsubmit}>
-                <label for="kubectl" aria-hidden="true">{"$"}</label>
+                <label for="kubectl" aria-hidden="true">{ if props.above.is_empty() { "$" } else { ">" } }</label>
                 <input id="kubectl" aria-label="kubectl" placeholder="kubectl …" spellcheck="false" autocomplete="off" autocapitalize="off"
                     value={props.input.to_string()} oninput={oninput} onpaste={paste(&send)} onkeydown={keys(&send, props)} />
             </form>
         </section>
     }
+}
+
+/// Lines that wait for the next, as a shell shows them.
+fn above(lines: &str) -> String {
+    let mut shown = String::new();
+    for line in lines.lines() {
+        let sign = if shown.is_empty() { "$ " } else { "\n> " };
+        shown.extend([sign, line]);
+    }
+    shown
 }
 
 /// The tabs of the terminals, where there are several; arrow keys choose the one beside.
@@ -141,7 +157,8 @@ fn paste(send: &Send) -> Callback<Event> {
 }
 
 fn keys(send: &Send, props: &Props) -> Callback<KeyboardEvent> {
-    let (send, empty, several) = (send.clone(), props.input.is_empty(), props.terminals.len() > 1);
+    let empty = props.input.is_empty() && props.above.is_empty();
+    let (send, several) = (send.clone(), props.terminals.len() > 1);
     Callback::from(move |e: KeyboardEvent| {
         let selected = e
             .target_dyn_into::<HtmlInputElement>()

@@ -8,6 +8,7 @@ use super::{Effect, State, TermMsg};
 use crate::words::{n, t};
 
 mod kept;
+mod unfinished;
 
 pub(super) use kept::NAME as KEPT;
 
@@ -34,7 +35,7 @@ impl State {
         match msg {
             TermMsg::Search if searches => self.search(self.ui.typed_at),
             TermMsg::Search => {
-                self.ui.searched_from = Some(self.ui.input.clone());
+                self.ui.searched_from = Some(self.ui.line());
                 self.put(Rc::from(""), todo);
                 self.search(0);
             }
@@ -143,8 +144,9 @@ impl State {
         if self.ui.searched_from.is_some() {
             self.end_search(true, todo);
         }
+        let line = self.ui.line();
         let shelf = Rc::make_mut(&mut self.ui.shelved);
-        shelf.push((from, self.ui.input.clone(), self.ui.typed.clone()));
+        shelf.push((from, line, self.ui.typed.clone()));
         let line = match shelf.iter().position(|s| s.0 == to) {
             Some(at) => {
                 let (_, line, typed) = shelf.swap_remove(at);
@@ -197,10 +199,12 @@ impl State {
         self.put(line.unwrap_or(before), todo);
     }
 
-    /// Puts a line where one types.
+    /// Puts a line where one types. Of several lines the last is there, and the others stand above it.
     fn put(&mut self, line: Rc<str>, todo: &mut Vec<Effect>) {
-        todo.push(Effect::Line(line.clone()));
-        self.ui.input = line;
+        let (above, last) = line.split_at(line.rfind('\n').map_or(0, |at| at + 1));
+        self.ui.above = above.into();
+        self.ui.input = last.into();
+        todo.push(Effect::Line(self.ui.input.clone()));
     }
 
     /// A command waits in the terminal.
@@ -216,7 +220,12 @@ impl State {
     }
 
     fn enter(&mut self, todo: &mut Vec<Effect>) {
-        let line = full_line(&self.ui.input);
+        let typed = self.ui.line();
+        if unfinished::unfinished(&typed) {
+            self.ui.choices = Rc::default();
+            return self.put(format!("{typed}\n").into(), todo);
+        }
+        let line = full_line(&typed);
         if line.is_empty() {
             return;
         }
@@ -239,7 +248,7 @@ impl State {
 
     pub(super) fn completed(&mut self, found: Completions, todo: &mut Vec<Effect>) {
         if *self.ui.input == *found.line {
-            self.put(Rc::from(found.completed), todo);
+            self.put(format!("{}{}", self.ui.above, found.completed).into(), todo);
             self.ui.choices = Rc::new(found.choices);
         }
     }
@@ -315,6 +324,28 @@ mod tests {
         send(&mut state, TermMsg::Input("node".into()));
         assert_eq!(send(&mut state, TermMsg::Enter).0, "");
         assert_eq!(state.ui.typed.last().map(|l| &**l), Some("kubectl get nodes"));
+    }
+
+    #[test]
+    fn a_line_goes_on_until_it_is_whole() {
+        let mut state = State::default();
+        let mut todo = vec![];
+        let mut send = |state: &mut State, msg| state.term(msg, &mut todo);
+        for line in ["cat <<EOF", "", "a: it's", "EOF"] {
+            send(&mut state, TermMsg::Input(line.into()));
+            send(&mut state, TermMsg::Enter);
+        }
+        assert_eq!((&*state.ui.above, &*state.ui.input), ("", ""));
+        assert_eq!(state.ui.typed.last().map(|l| &**l), Some("cat <<EOF\n\na: it's\nEOF"));
+        // The line comes back as it was; an interrupt drops it, another terminal keeps it.
+        send(&mut state, TermMsg::History(true));
+        assert_eq!((&*state.ui.above, &*state.ui.input), ("cat <<EOF\n\na: it's\n", "EOF"));
+        send(&mut state, TermMsg::New);
+        assert_eq!(&*state.ui.line(), "");
+        send(&mut state, TermMsg::Go(0));
+        assert_eq!(&*state.ui.line(), "cat <<EOF\n\na: it's\nEOF");
+        send(&mut state, TermMsg::Interrupt);
+        assert_eq!(&*state.ui.line(), "");
     }
 
     /// The page after these lines, each with its terminal; a line that ends with `-w` waits.

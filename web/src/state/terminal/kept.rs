@@ -18,7 +18,7 @@ pub(in crate::state) type Shelved = (u8, Rc<str>, Rc<Vec<Rc<str>>>);
 impl Ui {
     /// The terminals as a draft of a scenario, if anything was opened or typed.
     pub(in crate::state) fn terminals_draft(&self, scenario: &str) -> Option<StoredDraft> {
-        let shown = (self.terminal, self.input.clone(), self.typed.clone());
+        let shown = (self.terminal, self.line(), self.typed.clone());
         let mut text = String::from(digit(self.terminal));
         text.extend(self.opened.iter().map(|t| digit(*t)));
         for (terminal, line, typed) in self.shelved.iter().chain([&shown]) {
@@ -70,7 +70,7 @@ impl State {
                 continue;
             }
             self.ui.typed = one.2;
-            if self.ui.input.is_empty() {
+            if self.ui.line().is_empty() {
                 self.put(one.1, todo);
             }
         }
@@ -96,7 +96,8 @@ mod tests {
         let mut todo = vec![];
         other.take_terminals(&draft.text, &mut todo);
         assert_eq!((&*other.ui.opened, other.ui.terminal), (&vec![1, 3], 3));
-        assert_eq!((&*other.ui.input, &other.ui.typed), ("cat <<EOF\na", &state.ui.typed));
+        assert_eq!((&*other.ui.line(), &other.ui.typed), ("cat <<EOF\na", &state.ui.typed));
+        assert_eq!((&*other.ui.above, &*other.ui.input), ("cat <<EOF\n", "a"));
         assert_eq!(other.ui.shelved, state.ui.shelved);
         // What is typed before the simulator answers is not lost; another scenario has no empty terminals.
         other.ui.input = "early".into();
