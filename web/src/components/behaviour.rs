@@ -32,18 +32,24 @@ const FIELDS: [(&str, &str, Sort); 10] = [
     ("memoryGrowsMiBPerSecond", "memory grows each second (MiB)", Sort::Amount),
 ];
 
-/// The largest amount.
-const MOST: f64 = 1e9;
+/// So many figures an amount has, at most, before its point and after it.
+const FIGURES: usize = 9;
 
 /// What is wrong with what was typed.
 fn problem(sort: Sort, text: &str) -> Option<&'static str> {
     let text = text.trim();
-    let amount = |n: f64| (0.0..=MOST).contains(&n);
     match sort {
         Sort::Code if !text.is_empty() && text.parse::<u8>().is_err() => Some("a whole number from 0 to 255"),
-        Sort::Amount if !text.is_empty() && !text.parse().is_ok_and(amount) => Some("a number, 0 or more"),
+        Sort::Amount if !text.is_empty() && !is_amount(text) => Some("a number, 0 or more"),
         _ => None,
     }
+}
+
+/// Whether it is a plain number. Told by its figures: the library's reader of numbers is large.
+fn is_amount(text: &str) -> bool {
+    let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
+    let figures = |s: &str| (1..=FIGURES).contains(&s.len()) && s.bytes().all(|b| b.is_ascii_digit());
+    figures(whole) && figures(part)
 }
 
 #[derive(Properties, PartialEq)]
@@ -157,7 +163,9 @@ mod tests {
         {
             assert!(problem(sort, good).is_none() && problem(sort, bad).is_some(), "{good} {bad}");
         }
-        assert_eq!(problem(Sort::Amount, "NaN"), Some("a number, 0 or more"));
+        for bad in ["NaN", "1.", ".5", "1e3", "1234567890", "1.2.3"] {
+            assert_eq!(problem(Sort::Amount, bad), Some("a number, 0 or more"), "{bad}");
+        }
         assert_eq!(problem(Sort::Text, "x"), None);
     }
 }

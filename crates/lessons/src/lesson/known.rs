@@ -3,23 +3,23 @@
 use serde_json::Value;
 
 const IMAGE: [&str; 17] = [
-    "afterSeconds",
-    "denied",
-    "exit",
-    "failsAfterSeconds",
-    "ignoresTerm",
-    "logs",
-    "memoryGrowsMiBPerSecond",
-    "memoryMiB",
-    "oom",
-    "paths",
-    "ports",
     "pullSeconds",
+    "exit",
+    "afterSeconds",
     "readyAfterSeconds",
-    "sizeBytes",
-    "startError",
-    "stopExit",
+    "failsAfterSeconds",
+    "ports",
+    "paths",
+    "denied",
     "stopSeconds",
+    "stopExit",
+    "ignoresTerm",
+    "oom",
+    "startError",
+    "logs",
+    "sizeBytes",
+    "memoryMiB",
+    "memoryGrowsMiBPerSecond",
 ];
 const NODE: [&str; 6] = ["name", "cpu", "memory", "pods", "labels", "taints"];
 
