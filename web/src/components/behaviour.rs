@@ -80,6 +80,7 @@ pub(crate) fn Behaviour(props: &Props) -> Html {
                 let fields =
                     FIELDS.iter().zip(typed.iter()).map(|((key, ..), text)| ((*key).into(), text.clone()));
                 send.emit(Msg::Act(Command::Image(ImageAct::Behave(reference.clone(), fields.collect()))));
+                send.emit(Msg::Close(None));
             }
         })
     };
