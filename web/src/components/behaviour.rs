@@ -124,20 +124,22 @@ pub(crate) fn Behaviour(props: &Props) -> Html {
         };
         let value = typed[i].clone();
         let said = problem(*sort, &value);
-        let (invalid, about) = (said.map(|_| "true"), said.map(|_| format!("wrong-{key}")));
+        let told = format!("wrong-{key}");
+        let (invalid, about) = (said.map(|_| "true"), said.map(|_| told.clone()));
         let field = match sort {
             Sort::Switch => {
                 html! { <input id={id.clone()} type="checkbox" checked={value == "true"} oninput={oninput} /> }
             }
             Sort::Lines => html! { <textarea id={id.clone()} rows="2" value={value} oninput={oninput} /> },
             _ => {
-                html! { <input id={id.clone()} autocomplete="off" spellcheck="false" value={value} aria-invalid={invalid} aria-describedby={about.clone()} oninput={oninput} /> }
+                html! { <input id={id.clone()} autocomplete="off" spellcheck="false" value={value} aria-invalid={invalid} aria-describedby={about} oninput={oninput} /> }
             }
         };
         html! {
             <p class="behaves" key={*key}>
                 <label for={id}>{w(name)}</label>{field}
-                { for said.map(|words| html! { <span class="label strong" id={about} role="status">{w(words)}</span> }) }
+                // It is there before it says anything: a field beside which something comes and goes would lose the focus.
+                <span class="label strong" id={told} role="status">{ for said.map(w) }</span>
             </p>
         }
     };
