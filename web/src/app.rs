@@ -10,7 +10,7 @@ use yew::prelude::*;
 use crate::browser;
 use crate::components::{
     BannerRow, Cluster, CourseDialog, Desired, Figure, Inspector, KeysDialog, ModelsDialog, Sprite,
-    TimePanel, Topbar,
+    TimePanel, Topbar, behaviour::Behaviour,
 };
 use crate::effects;
 use crate::state::{KeyPress, Msg, Open, Phone, Prefs, State, is_single_key};
@@ -40,6 +40,7 @@ pub(crate) fn App() -> Html {
                 <Sprite />
                 <Figure state={state.clone()} />
                 if state.ui.open == Some(Open::Keys) { <KeysDialog keys={state.ui.prefs.keys} /> }
+                { for behaviour(&state) }
             </ContextProvider<Send>>
         };
     }
@@ -65,9 +66,18 @@ pub(crate) fn App() -> Html {
             if state.ui.open == Some(Open::Models) { <ModelsDialog hello={state.hello.clone()} latencies={state.latencies.clone()} /> }
             if state.ui.open == Some(Open::Course) { <CourseDialog state={state.clone()} /> }
             if state.ui.open == Some(Open::Keys) { <KeysDialog keys={state.ui.prefs.keys} /> }
+            { for behaviour(&state) }
             </>
         </ContextProvider<Send>>
     }
+}
+
+/// The form for what an image's process does, of the image that it is open for.
+fn behaviour(state: &State) -> Option<Html> {
+    let Some(Open::Behaviour(id)) = state.ui.open else { return None };
+    let image = state.frame.as_ref()?.images.iter().find(|i| i.id == id)?;
+    let (name, reference, fields) = (image.name.clone(), image.reference.clone(), image.behaviour.clone());
+    Some(html! { <Behaviour id={id} name={name} reference={reference} fields={fields} /> })
 }
 
 /// Where one can jump to first.

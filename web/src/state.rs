@@ -244,7 +244,7 @@ impl Ui {
 
     /// A dialog covers the page.
     pub fn has_dialog(&self) -> bool {
-        matches!(self.open, Some(Open::Models | Open::Keys | Open::Course))
+        matches!(self.open, Some(Open::Models | Open::Keys | Open::Course | Open::Behaviour(_)))
     }
 }
 

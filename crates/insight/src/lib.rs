@@ -23,6 +23,6 @@ pub use blocker::{Blocker, Code, Refusal, Wait};
 pub use chain::{Link, end, why};
 pub use gap::{Measure, counts, measure};
 pub use gaps::{Gap, Gaps};
-pub use said::{Said, Writer};
+pub use said::{Said, Writer, says};
 pub use verdict::{But, Kind, Verdict, but, has_failed, idle, kind, settled, unnoticed, verdict};
 pub use writes::writes;

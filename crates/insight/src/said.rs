@@ -26,7 +26,7 @@ const FINALIZERS: &str = "metadata.finalizers";
 /// The cluster's own word about an object whose gap is open.
 pub(crate) fn said(world: &World, object: &Object) -> (Said, Option<Writer>) {
     let key = object.key();
-    match field(object) {
+    match says(object) {
         Some((path, value)) => {
             let writer = writer(world.store(), object, &(path.clone(), value.clone()));
             (Said::Field(key, path, value), writer)
@@ -36,18 +36,18 @@ pub(crate) fn said(world: &World, object: &Object) -> (Said, Option<Writer>) {
 }
 
 /// Who wrote the first of the writes since which the field says the same.
-fn writer(store: &Store, object: &Object, says: &(String, String)) -> Option<Writer> {
+fn writer(store: &Store, object: &Object, said: &(String, String)) -> Option<Writer> {
     // Finalizers say so from the deletion on, and were written when the object was.
-    let same = |o: &Object| match says.0 == FINALIZERS {
-        true => o.meta().finalizers.join(", ") == says.1,
-        false => field(o).as_ref() == Some(says),
+    let same = |o: &Object| match said.0 == FINALIZERS {
+        true => o.meta().finalizers.join(", ") == said.1,
+        false => says(o).as_ref() == Some(said),
     };
     let since = writes(store, object).take_while(|(o, _)| same(o)).last();
     since.map(|(_, write)| (write.who.clone(), write.at))
 }
 
 /// Path and value of the field of an object that says what is wrong.
-fn field(object: &Object) -> Option<(String, String)> {
+pub fn says(object: &Object) -> Option<(String, String)> {
     let meta = object.meta();
     if meta.is_terminating() && !meta.finalizers.is_empty() {
         return Some((FINALIZERS.into(), meta.finalizers.join(", ")));

@@ -119,6 +119,10 @@ pub fn unnoticed(world: &World) -> Option<std::sync::Arc<str>> {
 /// What is at its end, and not what was asked for: by Kubernetes a legitimate answer, by the teacher worth a word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum But {
+    /// The API server answers nobody.
+    Unanswered,
+    /// A loop was stopped: it does not look.
+    Stopped(&'static str),
     /// A Job that has failed.
     Failed(Key),
     /// A Service that selects nothing that is ready.
@@ -127,6 +131,13 @@ pub enum But {
 
 /// The first of those.
 pub fn but(world: &World) -> Option<But> {
+    if world.faults().api_away {
+        return Some(But::Unanswered);
+    }
+    let stopped = world.loops().find(|(_, l)| l.stopped).map(|(c, _)| But::Stopped(c.name()));
+    if stopped.is_some() {
+        return stopped;
+    }
     let job = world.store().list(Job::KIND, None).find(|job| has_failed(job)).map(|o| But::Failed(o.key()));
     job.or_else(|| selects_nothing(world).map(But::SelectsNothing))
 }

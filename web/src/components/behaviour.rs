@@ -4,6 +4,7 @@ use kubestep_protocol::{Command, Id, ImageAct};
 use web_sys::{HtmlInputElement, HtmlTextAreaElement};
 use yew::prelude::*;
 
+use super::sheet::Sheet;
 use crate::state::Msg;
 use crate::store::{on, use_send};
 use crate::words::{t, tf, w};
@@ -84,15 +85,6 @@ pub(crate) fn Behaviour(props: &Props) -> Html {
             }
         })
     };
-    let escape = {
-        let send = send.clone();
-        Callback::from(move |e: KeyboardEvent| {
-            if e.key() == "Escape" {
-                e.stop_propagation();
-                send.emit(Msg::Close(None));
-            }
-        })
-    };
     let first = format!("menu-behaviour-{}", props.id.0);
     let row = |(i, (key, name, sort)): (usize, &(&str, &'static str, Sort))| {
         let id = if i == 0 { first.clone() } else { format!("behaviour-{key}") };
@@ -144,14 +136,14 @@ pub(crate) fn Behaviour(props: &Props) -> Html {
         }
     };
     html! {
-        <div class="breakmenu floats share" role="dialog" aria-label={tf!("Behaviour of {}", props.name)} onkeydown={escape}>
-            <form class="field" onsubmit={onsubmit}>
+        <Sheet name={tf!("Behaviour of {}", props.name)} close="close-behaviour">
+            <div class="share"><form class="field" onsubmit={onsubmit}>
                 { for FIELDS.iter().enumerate().map(row) }
                 <span class="label">{w("Containers that run go on as they began.")}</span>
                 <span class="row-of"><button class="btn btn-s btn-solid" disabled={wrong}>{w("Save")}</button>
                     <button type="button" class="btn btn-s" onclick={on(&send, Msg::Close(None))}>{ t("Cancel") }</button></span>
-            </form>
-        </div>
+            </form></div>
+        </Sheet>
     }
 }
 

@@ -129,7 +129,6 @@ fn one(l: &Loop, frame: &Frame, send: &Send) -> Html {
                 <span class="who" data-who={who_key(l.who)}>{ who(l.who) }{ws(&l.name)}</span>
                 <small>{l.detail.clone()}{copies}</small>
                 <span class="state">
-                    { for switch(l, send) }
                     if l.stuck { <span data-voice="teacher">{w("stuck")}</span><span data-voice="silent-teacher">{words}</span> } else { {words} }
                 </span>
             </header>
@@ -143,6 +142,7 @@ fn one(l: &Loop, frame: &Frame, send: &Send) -> Html {
             { for l.asks.as_ref().map(|ask| html! {
                 <dl class="asks"><dt>{ if ask.sent { t("asks") } else { t("will ask") } }</dt><dd class="cut" title={ask.words.clone()}>{ask.words.clone()}</dd></dl>
             }) }
+            { for switch(l, send) }
         </article>
     }
 }
@@ -154,7 +154,7 @@ fn switch(l: &Loop, send: &Send) -> Option<Html> {
     let act = Command::Fault { id: l.fault.clone(), on: !off };
     let name = format!("{}: {} {}", t(words), said(&l.name), l.detail);
     (!l.fault.is_empty()).then(|| {
-        html! { <button class="btn btn-s btn-bare" aria-label={name.trim().to_string()} onclick={on(send, Msg::Act(act))}>{w(words)}</button> }
+        html! { <button class="btn btn-s btn-bare loop-switch" aria-label={name.trim().to_string()} onclick={on(send, Msg::Act(act))}>{w(words)}</button> }
     })
 }
 

@@ -2,7 +2,7 @@
 
 mod audit;
 mod banner;
-mod behaviour;
+pub(crate) mod behaviour;
 mod board;
 mod breakmenu;
 mod cluster;

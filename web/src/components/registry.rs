@@ -5,7 +5,6 @@ use std::sync::Arc;
 use kubestep_protocol::*;
 use yew::prelude::*;
 
-use super::behaviour::Behaviour;
 use super::menu::{Entry, Menu};
 use crate::state::{Msg, Open};
 use crate::store::{Send, on, use_send};
@@ -46,7 +45,6 @@ fn image(image: &Image, props: &Props, send: &Send) -> Html {
         .filter(|n| *n > props.now)
         .map(|n| format!(" · {}", tf!("next in {}", age(n.0 - props.now.0))));
     let open = props.open == Some(Open::Image(image.id));
-    let behaves = props.open == Some(Open::Behaviour(image.id));
     let push = Msg::Act(Command::Image(ImageAct::Push(image.reference.clone())));
     let words = format!("{words}{}", next.unwrap_or_default());
     html! {
@@ -59,7 +57,6 @@ fn image(image: &Image, props: &Props, send: &Send) -> Html {
                     <button class="btn btn-bare btn-s" id={format!("open-image-{}", image.id.0)} aria-haspopup="menu" aria-expanded={open.to_string()}
                         aria-label={tf!("{}: remove, slow, deny", image.name)} onclick={on(send, Msg::Open(Open::Image(image.id)))}>{"⋯"}</button>
                     if open { { menu(image) } }
-                    if behaves { <Behaviour id={image.id} name={image.name.clone()} reference={image.reference.clone()} fields={image.behaviour.clone()} /> }
                 </span>
             }
         </div>

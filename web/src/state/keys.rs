@@ -70,7 +70,7 @@ impl State {
             SingleKeys::Off => press.key == "?",
         };
         // Nor behind a dialog that has no focus yet.
-        let behind = matches!(self.ui.open, Some(Open::Keys | Open::Models | Open::Course));
+        let behind = self.ui.has_dialog();
         if press.ctrl || press.alt || press.typing || behind || !allowed {
             return;
         }

@@ -7,7 +7,7 @@ use crate::{
     words::{self, blocker, deed, who},
 };
 use kubestep_cluster::{Act, Input, InputKind, LogEntry, NodeAct, Record, What};
-use kubestep_insight::{Blocker, Said as Says, has_failed, why as chain, writes};
+use kubestep_insight::{Blocker, Said as Says, has_failed, says, why as chain, writes};
 use kubestep_model::arrange::Arrange;
 use kubestep_model::{Deployment, Event, Instant, Key, Kind, Object, Pod};
 use kubestep_protocol::{At, Link, Quote, Rich, Said, Span, Speaker, Speech, Who, Why, WhyHead};
@@ -54,7 +54,10 @@ pub(super) fn why(session: &Session, object: &Object) -> Why {
 /// What has failed for good: nothing is left to do, and it is not as asked.
 fn failed(session: &Session, object: &Object) -> Option<WhyHead> {
     let at = writes(session.world().store(), object).take_while(|(o, _)| has_failed(o)).last()?.1.at;
-    let words = Rich::words("It has failed");
+    let words = match says(object) {
+        Some((_, said)) => Rich::words("It has failed, ").then(Span::Code(said)),
+        None => Rich::words("It has failed"),
+    };
     let until = Rich::words("Its loop is done with it, and tries no more: delete it and make it anew.");
     Some(WhyHead::Silent { words, since: session.at(at), until })
 }
@@ -265,11 +268,6 @@ fn causes(session: &Session, object: &Object, end: Option<&(Key, Blocker)>) -> V
             .cloned()
     });
     let mut links: Vec<Link> = vec![];
-    if let Some((_, Blocker::NodeSilent { node })) = end
-        && let Some(stop) = stopped(session, node)
-    {
-        links.push(link(session, &stop, None));
-    }
     let mut next = made.clone();
     let mut written = made;
     while let Some(record) = next.filter(|_| links.len() < CAUSES) {
@@ -289,6 +287,13 @@ fn causes(session: &Session, object: &Object, end: Option<&(Key, Blocker)>) -> V
         if matches!(record.what, What::Act { .. }) {
             break;
         }
+    }
+    if let Some((_, Blocker::NodeSilent { node })) = end
+        && let Some(stop) = stopped(session, node).map(|record| link(session, &record, None))
+    {
+        // The latest is first.
+        let at = links.iter().position(|l| l.at <= stop.at).unwrap_or(links.len());
+        links.insert(at, stop);
     }
     if let (Some(first), Some(Object::Pod(pod))) = (links.first_mut(), session.world().store().get(&at)) {
         first.said = pod_said(pod);

@@ -84,6 +84,12 @@ fn verdict_row(session: &Session, found: &Found) -> (Verdict, Rich) {
         (_, VerdictKind::Converged) => (
             match (unnoticed(world), but(world)) {
                 (Some(node), _) => words::blocker::silent(session, &node),
+                (None, Some(But::Unanswered)) => {
+                    Rich::words("but the API server answers nobody: what is behind that is not seen.")
+                }
+                (None, Some(But::Stopped(name))) => {
+                    Rich::words(format!("but the {} is stopped: it does not look.", words::who::long(name)))
+                }
                 (None, Some(But::Failed(job))) => words::has_failed(&job),
                 (None, Some(But::SelectsNothing(service))) => words::selects_nothing(&service),
                 (None, None) => Rich::default(),
