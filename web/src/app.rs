@@ -9,8 +9,8 @@ use yew::prelude::*;
 
 use crate::browser;
 use crate::components::{
-    BannerRow, Cluster, CourseDialog, Desired, Figure, Inspector, KeysDialog, ModelsDialog, Sprite,
-    TimePanel, Topbar, behaviour::Behaviour,
+    BannerRow, Behaviour, Cluster, CourseDialog, Desired, Figure, Inspector, KeysDialog, ModelsDialog,
+    Sprite, TimePanel, Topbar,
 };
 use crate::effects;
 use crate::state::{KeyPress, Msg, Open, Phone, Prefs, State, is_single_key};

@@ -2,7 +2,7 @@
 
 mod audit;
 mod banner;
-pub(crate) mod behaviour;
+mod behaviour;
 mod board;
 mod breakmenu;
 mod cluster;
@@ -43,6 +43,7 @@ mod verdict;
 mod why;
 
 pub(crate) use banner::BannerRow;
+pub(crate) use behaviour::Behaviour;
 pub(crate) use cluster::Cluster;
 pub(crate) use course::CourseDialog;
 pub(crate) use desired::Desired;
