@@ -137,7 +137,7 @@ pub(crate) fn Behaviour(props: &Props) -> Html {
     };
     html! {
         <Sheet name={tf!("Behaviour of {}", props.name)} close="close-behaviour">
-            <div class="share"><form class="field" onsubmit={onsubmit}>
+            <div class="share scroll"><form class="field" onsubmit={onsubmit}>
                 { for FIELDS.iter().enumerate().map(row) }
                 <span class="label">{w("Containers that run go on as they began.")}</span>
                 <span class="row-of"><button class="btn btn-s btn-solid" disabled={wrong}>{w("Save")}</button>
