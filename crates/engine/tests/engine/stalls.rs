@@ -227,8 +227,11 @@ fn a_dead_node_is_told_of_by_the_node_controller_after_its_grace() {
     assert!(by.starts_with("written by the node controller, "), "{by}");
     assert_eq!(why.stops_at.as_deref(), Some("node"));
     assert!(why_head(&page, &why).contains(&node));
-    let first = why.chain.first().expect("a cause").words.plain(page.frame().head.now);
-    assert!(first.contains("stopped") && first.contains(&node), "{first}");
+    // Back to the keystroke, and the latest first.
+    let now = page.frame().head.now;
+    let stop = why.chain.iter().map(|l| l.words.plain(now)).find(|words| words.starts_with("You stopped"));
+    assert!(stop.is_some_and(|words| words.contains(&node)), "{:?}", why.chain);
+    assert!(why.chain.is_sorted_by_key(|l| std::cmp::Reverse(l.at)), "{:?}", why.chain);
     let lanes = why.speech.expect("somebody could have spoken").lanes;
     let says = lanes.iter().find(|l| l.name == format!("Node {node}")).expect("the node says so");
     assert!(says.helps && says.words == "says why" && !says.spoke.is_empty(), "{says:?}");
