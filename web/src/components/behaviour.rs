@@ -65,19 +65,24 @@ pub(crate) struct Props {
 #[component]
 pub(crate) fn Behaviour(props: &Props) -> Html {
     let send = use_send();
+    // Keys come faster than pictures: what is typed is kept beside them.
     let typed = {
         let fields = props.fields.clone();
-        use_state(move || {
+        use_mut_ref(move || {
             let said = |key: &str| fields.iter().find(|(k, _)| k == key).map(|(_, text)| text.clone());
-            FIELDS.map(|(key, ..)| said(key).unwrap_or_default()).to_vec()
+            FIELDS.map(|(key, ..)| said(key).unwrap_or_default())
         })
     };
-    let wrong = FIELDS.iter().zip(typed.iter()).any(|((.., sort), text)| problem(*sort, text).is_some());
+    let redraw = use_force_update();
+    let is_wrong =
+        |typed: &[String]| FIELDS.iter().zip(typed).any(|((.., sort), text)| problem(*sort, text).is_some());
+    let wrong = is_wrong(&*typed.borrow());
     let onsubmit = {
         let (send, typed, reference) = (send.clone(), typed.clone(), props.reference.clone());
         Callback::from(move |e: SubmitEvent| {
             e.prevent_default();
-            if !wrong {
+            let typed = typed.borrow();
+            if !is_wrong(&*typed) {
                 let fields =
                     FIELDS.iter().zip(typed.iter()).map(|((key, ..), text)| ((*key).into(), text.clone()));
                 send.emit(Msg::Act(Command::Image(ImageAct::Behave(reference.clone(), fields.collect()))));
@@ -89,11 +94,10 @@ pub(crate) fn Behaviour(props: &Props) -> Html {
     let row = |(i, (key, name, sort)): (usize, &(&str, &'static str, Sort))| {
         let id = if i == 0 { first.clone() } else { format!("behaviour-{key}") };
         let set = {
-            let typed = typed.clone();
+            let (typed, redraw) = (typed.clone(), redraw.clone());
             move |text: String| {
-                let mut all = (*typed).clone();
-                all[i] = text;
-                typed.set(all);
+                typed.borrow_mut()[i] = text;
+                redraw.force_update();
             }
         };
         let oninput = {
@@ -114,7 +118,7 @@ pub(crate) fn Behaviour(props: &Props) -> Html {
                 });
             })
         };
-        let value = typed[i].clone();
+        let value = typed.borrow()[i].clone();
         let said = problem(*sort, &value);
         let told = format!("wrong-{key}");
         let (invalid, about) = (said.map(|_| "true"), said.map(|_| told.clone()));
