@@ -144,7 +144,7 @@ pub(crate) fn Behaviour(props: &Props) -> Html {
             <div class="share scroll"><form class="field" onsubmit={onsubmit}>
                 { for FIELDS.iter().enumerate().map(row) }
                 <span class="label">{w("Containers that run go on as they began.")}</span>
-                <span class="row-of"><button class="btn btn-s btn-solid" disabled={wrong}>{w("Save")}</button>
+                <span class="row-of"><button class="btn btn-s btn-solid" aria-disabled={wrong.to_string()}>{w("Save")}</button>
                     <button type="button" class="btn btn-s" onclick={on(&send, Msg::Close(None))}>{ t("Cancel") }</button></span>
             </form></div>
         </Sheet>
