@@ -31,8 +31,7 @@ pub(crate) fn saved_of(session: &Session, command: &Command) -> Result<Saved, St
         Command::Interrupt { terminal } => Saved::Interrupt { terminal: u32::from(*terminal) },
         Command::Fault { id, on } => Saved::Fault { id: id.clone(), on: *on },
         Command::WhatIf(on) => Saved::WhatIf(*on),
-        Command::Image(ImageAct::Behave(name, fields)) => behave(session, name, fields)?,
-        Command::Image(act) => image(session, act),
+        Command::Image(act) => image(session, act)?,
         Command::Node(act) => node(session, act)?,
         Command::Pod { pod, act } => pod_act(session, pod, act)?,
         Command::Choose(name) => {
@@ -120,9 +119,10 @@ fn behave(session: &Session, name: &str, fields: &[(String, String)]) -> Result<
     Ok(Saved::Script(serde_json::json!({"image": {name: row}}).to_string()))
 }
 
-fn image(session: &Session, act: &ImageAct) -> Saved {
+fn image(session: &Session, act: &ImageAct) -> Result<Saved, String> {
     let (name, change) = match act {
-        ImageAct::Behave(name, _) | ImageAct::Push(name) => (name, Some((PULL_MILLIS, false))),
+        ImageAct::Behave(name, fields) => return behave(session, name, fields),
+        ImageAct::Push(name) => (name, Some((PULL_MILLIS, false))),
         ImageAct::Remove(name) => (name, None),
         ImageAct::Slow(name, millis) => (name, Some((*millis, false))),
         ImageAct::Deny(name, denied) => {
@@ -134,10 +134,8 @@ fn image(session: &Session, act: &ImageAct) -> Saved {
             (name, Some((pull, *denied)))
         }
     };
-    Saved::Image {
-        name: name.clone(),
-        image: change.map(|(pull_millis, denied)| SavedImage { pull_millis, denied }),
-    }
+    let image = change.map(|(pull_millis, denied)| SavedImage { pull_millis, denied });
+    Ok(Saved::Image { name: name.clone(), image })
 }
 
 fn node(session: &Session, act: &NodeAct) -> Result<Saved, String> {
